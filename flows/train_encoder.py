@@ -147,7 +147,7 @@ def _train(
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
         ratings=tuple(
-            rating_set.model_dump(mode="json")
+            rating_set
             for rating_set in settings.evaluation
             if encoder.by_ratings and rating_set.name == encoder.choose_by
         ),

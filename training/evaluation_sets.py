@@ -1,13 +1,10 @@
-"""Sets under `[[evaluation]]` as described in jobs: one may choose a model, and encoders are evaluated on all."""
+"""Sets under `[[evaluation]]`: one may choose a model, and encoders are evaluated on all."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
-from features.core.faults import JobWrong, SplitsOverlap
+from features.core.faults import SplitsOverlap
 from features.corpora.classified import ClassTask, read_tasks
 from features.corpora.dataset import TableLayout
 from features.corpora.reading import EvaluationPairs, own_record, read_evaluation
@@ -15,14 +12,13 @@ from features.corpora.settings import EvaluationSet
 from features.corpora.sources import locate
 
 
-def read_rating_sets(described: Sequence[Mapping[str, Any]], base: Path) -> list[EvaluationPairs]:
-    """Read sets of human ratings, described as `features.corpora.settings.EvaluationSet`; paths start from `base`."""
-    return [read_evaluation(evaluation, base) for evaluation in _checked(described, "ratings")]
+def read_rating_sets(sets: Sequence[EvaluationSet], base: Path) -> list[EvaluationPairs]:
+    """Read sets of human ratings; paths start from `base`."""
+    return [read_evaluation(evaluation, base) for evaluation in sets]
 
 
-def read_class_tasks(described: Sequence[Mapping[str, Any]], base: Path) -> list[ClassTask]:
+def read_class_tasks(sets: Sequence[EvaluationSet], base: Path) -> list[ClassTask]:
     """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`."""
-    sets = _checked(described, "tasks")
     for evaluation in sets:
         _require_files_of_their_own(evaluation, base)
     return [task for evaluation in sets for task in read_tasks(evaluation, base)]
@@ -49,13 +45,3 @@ def rating_digest(rated: EvaluationPairs) -> str:
     for a, b, score in zip(rated.texts_a, rated.texts_b, rated.scores, strict=True):
         digest.update(f"{a}\0{b}\0{score!r}\n".encode())
     return digest.hexdigest()
-
-
-def _checked(described: Sequence[Mapping[str, Any]], what: str) -> list[EvaluationSet]:
-    sets = []
-    for one in described:
-        try:
-            sets.append(EvaluationSet.model_validate(one))
-        except ValidationError as error:
-            raise JobWrong(f"the {what} {one!r} are wrong: {error.errors()[0]['msg']}") from error
-    return sets

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 
 from features.core.errors import SettingsError
 from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
+from features.corpora.settings import EvaluationSet
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
@@ -55,11 +56,7 @@ class Source(BaseModel):
 
     def read(self, kind: type[Rows]) -> Rows:
         """Return all data of a kind, of the corpora that are read."""
-        rows: Rows
-        if self.store is not None:
-            rows = kind.from_store(self.store, release=self.release)
-        else:
-            rows = kind.from_file(self._export(kind.EXPORT, kind.WHAT))
+        rows: Rows = self._load(kind)
         if not self.without:
             return rows
         corpora = sorted({*rows.corpora} - {*self.without})
@@ -79,16 +76,17 @@ class Source(BaseModel):
 
     def read_parses(self, kind: type[Parsed], texts: Sequence[str] | None) -> Parsed:
         """Return the parses of those sentences, or of all, that have one."""
-        if self.store is not None:
-            return kind.from_store(self.store, texts, release=self.release)
-        return kind.from_file(self._export(kind.EXPORT, kind.WHAT), texts)
+        parsed: Parsed = self._load(kind, texts)
+        return parsed
 
-    def _export(self, name: str, what: str) -> Path:
+    def _load(self, kind: Any, *texts: Sequence[str] | None) -> Any:
+        if self.store is not None:
+            return kind.from_store(self.store, *texts, release=self.release)
         given = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
-        if name not in given:
+        if kind.EXPORT not in given:
             listed = ", ".join(repr(str(path)) for path in given.values())
-            raise ReleaseLacks(f"the source {listed} has no {what}; give {what} as `{name}`")
-        return Path(given[name])
+            raise ReleaseLacks(f"the source {listed} has no {kind.WHAT}; give {kind.WHAT} as `{kind.EXPORT}`")
+        return kind.from_file(given[kind.EXPORT], *texts)
 
 
 class TrainingJob(BaseModel, Generic[From, Settings]):
@@ -101,9 +99,8 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
     output: Path  # the run's folder; a job that is started again on the same folder resumes from its checkpoint
     base: Path = Path()  # folder that relative paths in the settings start from
     licences: dict[str, str] = Field(default_factory=dict)  # terms of use of the training corpora, for the model card
-    # the set of human ratings that `settings.choose_by` names, in the form of
-    # `features.corpora.settings.EvaluationSet`; empty if no ratings choose the best model
-    ratings: tuple[dict[str, Any], ...] = ()
+    # the set of human ratings that `settings.choose_by` names; empty if no ratings choose the best model
+    ratings: tuple[EvaluationSet, ...] = ()
     # folder of files that the trainings of one command share, deleted when it ends; None for a single one
     shared: Path | None = None
 
@@ -118,9 +115,8 @@ class EvaluationJob(BaseModel):
     output: Path  # folder for metrics.json, report.html and the output of the suites
     split: str = "dev"  # the split whose positive pairs are compared, and whose texts are retrieved
     suites: tuple[str, ...] = ()  # suites to run (`training.evaluation.suites`); all suites of its kind when empty
-    # sets of human ratings, in the form of `features.corpora.settings.EvaluationSet`
-    ratings: tuple[dict[str, Any], ...] = ()
-    tasks: tuple[dict[str, Any], ...] = ()  # sets of texts or pairs to classify, in the same form
+    ratings: tuple[EvaluationSet, ...] = ()  # sets of human ratings
+    tasks: tuple[EvaluationSet, ...] = ()  # sets of texts or pairs to classify
     classifiers: tuple[Classifier, ...] = ("logistic regression",)  # of `TransferSettings`, for these tasks
     folds: Annotated[int, Field(ge=2)] = 10  # number of folds of cross-validations
     base: Path = Path()  # folder that relative paths of ratings and tasks start from
@@ -139,6 +135,21 @@ def read_job(kind: type[Job], path: Path) -> Job:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise wrong_job(path, error) from error
+
+
+def read_parser_job(kind: type[Job], path: Path) -> Job:
+    """Read the job of a parser; its paths are made absolute, relative to the folder of the file."""
+    given = read_job(kind, path).model_dump()
+    return kind.model_validate(_absolute(given, path.resolve().parent / given.pop("base")))
+
+
+def _absolute(value: Any, base: Path) -> Any:
+    """Return a value with the paths in it made absolute."""
+    if isinstance(value, Path):
+        return base / value
+    if isinstance(value, dict):
+        return {key: _absolute(each, base) for key, each in value.items()}
+    return tuple(_absolute(each, base) for each in value) if isinstance(value, tuple) else value
 
 
 def wrong_job(path: Path, error: Exception) -> SettingsError:

@@ -6,12 +6,10 @@ No torch.
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import InputError, SettingsError
 from features.core.faults import UnknownName
 from features.stages.dependencies import DEPENDENCY_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -23,8 +21,6 @@ from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob, wrong_job
-from training.runs import ENCODER, TRAINING_FILE, TRAINING_JOB, release_in_name
-from training.writing import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +97,3 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
         return TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise wrong_job(path, error) from error
-
-
-def release_of(run: Path) -> int | None:
-    """Return the number of the release that a run is trained on, None if its data are of other origin."""
-    with suppress(SettingsError):  # it failed before it knew what to train on, or its job cannot be read any more
-        source = read_encoder_job(run / TRAINING_JOB).source
-        if source.release is not None or source.store is None:
-            return source.release
-    with suppress(InputError, KeyError, TypeError, ValueError):
-        return int(read_json(run / ENCODER / TRAINING_FILE)["source"]["release"])
-    return release_in_name(run)

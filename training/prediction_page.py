@@ -7,7 +7,6 @@ The page shows each `ExplainedSentence` (`training.span_weights`).
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from markupsafe import Markup
 
@@ -32,7 +31,6 @@ def render_predictions(
     *,
     caveats: Sequence[str] = (),
     project: str = "",
-    date: datetime | None = None,
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere."""
     frames = [frame for each in predictions for sentence in each.spans or () for frame in sentence.frames]
@@ -40,7 +38,7 @@ def render_predictions(
         "training/predictions.html",
         title="Labels of pairs, and the weights of their spans",
         project=project,
-        date=tell_date(date),
+        date=tell_date(),
         encoder=encoder,
         sees=sees,
         drawn=bool(frames) and not any(frame.predicate for frame in frames),

@@ -97,9 +97,10 @@ def group_of(run: Path) -> Path:
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run
 
 
-def release_in_name(run: Path) -> int:
-    """Return the number of the release in the id of a run."""
-    return int(run.parent.name.partition("-")[0])
+def release_of(run: Path) -> int | None:
+    """Return the number of the release that a run is trained on, from its id; None for a folder without one."""
+    named = _GROUP.fullmatch(run.parent.name)
+    return int(named[1]) if named else None
 
 
 def seed_of(run: Path) -> int:
@@ -153,7 +154,7 @@ def find_encoder(runs: Path, name: str) -> Path:
         run = begun[-1]
         raise EncoderUnfinished(
             f"{name!r} in {str(runs)!r} has no finished encoder yet: `facetflow train {encoder_name(run)} --release "
-            f"{release_in_name(run)}` finishes it."
+            f"{release_of(run)}` finishes it."
         )
     if (link := gone_link(runs, name)) is not None:
         raise RunGone(

@@ -1,7 +1,7 @@
 """Writing the files of a training or evaluation atomically; an error of the file system becomes one sentence."""
 
 import json
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from typing import Any
 from features.core import outputs
 from features.core.faults import RecordUnreadable, RunNotWritten
 from features.core.file_errors import explain, system_number
+from features.core.leftovers import held_folder, remove_dead
 
 _BLOCK = 1 << 16  # bytes
 
@@ -33,14 +34,11 @@ def writing(path: Path) -> Iterator[None]:
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Provide a hidden folder to fill, which then appears as the given one; an empty one gives way."""
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    try:
-        with writing(folder):
-            yield partial
-            partial.replace(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)  # it would keep a full disk full
+    remove_dead(folder.parent.glob(f".{folder.name}.*.tmp"))  # of a process that was killed here
+    partial = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    with writing(folder), held_folder(partial):
+        yield partial
+        partial.replace(folder)
 
 
 def require_writable(folder: Path) -> None:

@@ -10,9 +10,8 @@ from training.evaluation.promotion import current_runs, was_refused
 from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.suites import load_suite, scored_suites
 from training.evaluation.tables import ScoreTable, hundred
-from training.kinds import release_of
 from training.run_records import evaluation_of, state_of
-from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, run_id, seed_of
+from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, release_of, run_id, seed_of
 from training.writing import read_json
 
 _UNSCORED: dict[str, Any] = {"evaluated": False, "scores": {}, "elsewhere": []}

@@ -41,9 +41,8 @@ from flows.pages.build_facts import newest_page, read
 from flows.project import Project
 from flows.terminal import detail, say, warn
 from training.evaluation.promotion import current_runs, gone_runs
-from training.kinds import release_of
 from training.run_records import is_in_use, state_of, unused
-from training.runs import CURRENT, all_runs, encoder_name, group_of, is_finished, newest
+from training.runs import CURRENT, all_runs, encoder_name, group_of, is_finished, newest, release_of
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 

@@ -153,8 +153,8 @@ def evaluation_job(project: Project, run: Path, split: str | None = None, suites
         output=run,
         split=split or trained.settings.splits[1],
         suites=tuple(suites),
-        ratings=tuple(each.model_dump(mode="json") for each in project.evaluation if not each.has_classes),
-        tasks=tuple(each.model_dump(mode="json") for each in project.evaluation if each.has_classes),
+        ratings=tuple(each for each in project.evaluation if not each.has_classes),
+        tasks=tuple(each for each in project.evaluation if each.has_classes),
         classifiers=project.transfer.classifiers,
         folds=project.transfer.folds,
         base=project.base,
@@ -210,7 +210,7 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
 
 def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
     """Return the identity of an evaluation of an encoder by all suites."""
-    described = {entry["name"]: entry for entry in (*job.ratings, *job.tasks)}
+    described = {each.name: each.model_dump(mode="json") for each in (*job.ratings, *job.tasks)}
     settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
     without = job.source.without if job.source else ()
     sets = {name: _digest([_json(entry), *_files(entry, job.base)]) for name, entry in described.items()}
@@ -256,7 +256,7 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
         rating_set for rating_set in project.evaluation if encoder.by_ratings and rating_set.name == encoder.choose_by
     ]
     try:
-        rated = read_rating_sets([rating_set.model_dump(mode="json") for rating_set in chosen], project.base)
+        rated = read_rating_sets(chosen, project.base)
     except InputError:  # the training reports what is wrong with them
         return ""
     return "".join(map(rating_digest, rated))

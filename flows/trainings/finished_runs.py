@@ -34,7 +34,7 @@ from training.runs import (
     latest_encoder,
     newest,
     no_training,
-    release_in_name,
+    release_of,
     run_id,
     runs_named,
     seed_of,
@@ -124,7 +124,7 @@ def _find(settings: project.Project, name: str) -> Path:
         if state.state == "failed":
             raise EncoderUnfinished(
                 f"{name!r} has no finished encoder: {last_id} failed ({state.message.rstrip('.')}). `facetflow train "
-                f"{encoder_name(run)} --release {release_in_name(run)}` tries again."
+                f"{encoder_name(run)} --release {release_of(run)}` tries again."
             )
     return find_encoder(settings.runs, name)
 
@@ -166,7 +166,7 @@ def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
         if state.state == "failed":
             further = seed_of(run) - encoder.loop.seed
             seeds = f" --seeds {further + 1}" if further > 0 else ""
-            advice = f"`facetflow train {encoder.name} --release {release_in_name(run)}{seeds}` tries again"
+            advice = f"`facetflow train {encoder.name} --release {release_of(run)}{seeds}` tries again"
             yield Shortfall("training", encoder.name, run_id(runs, run), "failed", state.message, advice)
 
 

@@ -30,9 +30,8 @@ from training.evaluation.promotion import (
 )
 from training.evaluation.run import METRICS_FILE
 from training.jobs import EvaluationJob
-from training.kinds import release_of
 from training.run_records import trained_as
-from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, run_id, seed_of
+from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, release_of, run_id, seed_of
 from training.writing import read_json, write_json
 
 

@@ -53,6 +53,11 @@ def test_a_disk_without_room_for_a_block_is_refused_before_the_work(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+def write_to_a_full_disk(*_):
+    with Path("/dev/full").open("wb", buffering=0) as file:
+        file.write(b"x")
+
+
 @only_linux
 def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_path, monkeypatch, capsys):
     run = loop.Loop.run
@@ -67,9 +72,10 @@ def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_pa
             train(job)
     checkpoint = job.output / checkpoints.FILE_NAME
     before = checkpoint.read_bytes()
-    (job.output / ".checkpoint.pt.partial").symlink_to("/dev/full")
     (tmp_path / "job.json").write_text(job.model_dump_json())
-    assert main(["--settings", str(tmp_path / "job.json")]) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(torch, "save", write_to_a_full_disk)
+        assert main(["--settings", str(tmp_path / "job.json")]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"error: '{checkpoint}' cannot be written: the disk is full; free some space and run the same command again "
         "(FF520)."

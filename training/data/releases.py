@@ -66,13 +66,6 @@ class OpenRelease:
         return ReleaseLacks(f"{self.name} has {what}")
 
 
-def has_rows(root: Location, table: str) -> bool:
-    """Return whether a table of the latest release has rows, without reading it."""
-    from features.store.store import Store
-
-    return Store.open(root).release().rows.get(table, 0) > 0
-
-
 def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
     """Read columns of a table that was exported from a store, with a text in every row if `words`."""
     table = read_table(path)

@@ -5,7 +5,6 @@ It is made from their evaluations (`differences_page`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +113,6 @@ def render_differences(
     *,
     maps: Markup | str = "",
     project: str = "",
-    date: datetime | None = None,
 ) -> str:
     """Return the page. Every text is escaped; nothing is fetched from anywhere."""
     a, b = sides
@@ -124,7 +122,7 @@ def render_differences(
         "training.differences/differences.html",
         title=f"{a.name} compared with {b.name}",
         project=project,
-        date=tell_date(date),
+        date=tell_date(),
         runs={f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)},
         scores=comparison_table(comparison, a.name, b.name),
         maps=maps,

@@ -3,8 +3,8 @@
 import json
 import re
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
@@ -115,8 +115,7 @@ def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
         own = sorted({module["type"] for module in _modules(folder)} & _OWN)
     except (OSError, ValueError, TypeError, KeyError):
         return {}  # sentence-transformers reports the error
-    parts = {name: name.rpartition(".") for name in own}
-    return {name: getattr(import_module(module), kind) for name, (module, _, kind) in parts.items()}
+    return {name: resolve_name(name) for name in own}
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:

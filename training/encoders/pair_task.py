@@ -1,6 +1,5 @@
 """Task of the loop for encoders trained on judged pairs: batches, a classifier above new modules, its dev scores."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -14,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from training.data.labelled_pairs import LabelledPairs
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
-from training.encoders.ratings import PlacedRatings
+from training.encoders.ratings import ChosenRatings
 from training.encoders.settings import BY_LOSS, PairSettings
 from training.loop.batches import epoch_batches
 from training.loop.settings import LoopSettings
@@ -123,7 +122,7 @@ class Prepared:
     tokens: Tokens  # all sentences
     train: PairTable  # pairs to train on
     dev: PairTable  # pairs to choose the best model by; may be empty
-    ratings: PlacedRatings | None = None  # human ratings to choose it by instead; None if the dev pairs decide
+    ratings: ChosenRatings | None = None  # human ratings to choose it by instead; None if the dev pairs decide
 
 
 class PairTask(Generic[Settings]):
@@ -155,10 +154,6 @@ class PairTask(Generic[Settings]):
         """Return the batches of an epoch, each of `batch_size` pairs; one may have fewer."""
         train = self.prepared.train
         return [train.batch(some) for some in train.order(self.prepared.tokens.lengths, self.settings.loop, epoch)]
-
-    def count(self) -> int:
-        """Return the number of batches of an epoch."""
-        return math.ceil(len(self.prepared.train) / self.settings.loop.batch_size)
 
     def losses(self, batch: Any) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
@@ -208,7 +203,7 @@ class PairTask(Generic[Settings]):
         scores, by, ratings = self.judge_pairs(), self.settings.choose_by, self.prepared.ratings
         if ratings is None:
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
-        correlation = ratings.chosen.score(self.backbone.embed_many(self.prepared.tokens, ratings.places))
+        correlation = ratings.score(self.backbone.embed_many(self.prepared.tokens, ratings.places))
         return Judgement({"spearman": correlation, **scores}, value=correlation)
 
     @torch.no_grad()

@@ -19,7 +19,9 @@ from sentence_transformers.base.modules import Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import nn
 
-from features.core.faults import BackboneUnfit, SplitsOverlap
+from features.core.errors import ModelError
+from features.core.faults import BackboneUnfit, OtherParser, SplitsOverlap
+from features.parsers.settings import DependencySettings, SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
@@ -35,6 +37,7 @@ from training.jobs import Source, TrainingJob
 from training.loop.machine import prepare_machine
 from training.modules.calibration import NEEDED
 from training.modules.layers import keep_layers
+from training.modules.parse import differs, weights_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.progress import log
 
@@ -93,12 +96,47 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         return chosen
 
     @abstractmethod
-    def start(self, device: str) -> SentenceTransformer:
-        """Return the encoder before training."""
+    def modules(self, transformer: nn.Module, pooling: Any) -> list[nn.Module]:
+        """Return the modules of the encoder before training, from the transformer and the pooling of its backbone."""
 
     @abstractmethod
     def facts(self, backbone: Backbone, prepared: Prepared) -> dict[str, Any]:
         """Return the part of training.json that only this kind has."""
+
+    def structured(self, kind: type[TransformerT], **options: Any) -> TransformerT:
+        """Return the transformer of the backbone, with the layers that it keeps, as one that adds a structure."""
+        folder, settings = self.plan.backbone, self.settings
+        options["words_below"] = settings.words_below
+        transformer: TransformerT = kind.load(
+            str(folder), subfolder=transformer_folder(folder), local_files_only=True, init_defaults=options
+        )
+        if settings.layers is not None:
+            transformer.keep_layers(settings.layers)
+        return transformer
+
+    def digest_of_parser(
+        self, parses: Structure, parser: DependencySettings | SrlSettings, option: str, identity: Callable[[], str]
+    ) -> str:
+        """Return the digest of the parser of the finished encoder, if it is the one that made the parses.
+
+        The option of the encoder may name it; the identity is as in the column `parser`.
+        """
+        by, named = f"the {parses.WHAT} are by", f"`{option}` of the encoder {self.settings.name!r}"
+        try:
+            difference = differs(parses.parser, parses.weights, identity(), parser)
+        except ModelError as error:
+            if getattr(self.settings, option):
+                raise
+            raise OtherParser(
+                f"{by} {parses.parser!r}, and the finished encoder parses with the same, which is not installed "
+                f"({str(error).rstrip('.')}): pull it, or give its folder as {named}."
+            ) from error
+        if difference:
+            raise OtherParser(
+                f"{by} {difference}, with which the finished encoder would parse differently: pull that one, give its "
+                f"folder as {named}, or build them again with this one."
+            )
+        return weights_of(parser)
 
     def make_task(self, backbone: Backbone, prepared: Prepared) -> Callable[[SettingsT], PairTask[Any]]:
         """Return a factory that makes the task from settings; called before training."""
@@ -141,6 +179,28 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         tokens, backbone.beside = read_sentences(transformer, texts, self.structure, further)
         return backbone, tokens
 
+    def start(self, device: str) -> SentenceTransformer:
+        """Return the encoder before training; the seed of the loop initialises its new modules.
+
+        A final normalisation is dropped: the modules that follow determine the length of embeddings.
+        """
+        settings = self.settings
+        plain = load_encoder(self.plan.backbone, device="cpu")
+        first, *others = plain
+        pooling = [module for module in others if isinstance(module, Pooling)]
+        if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
+            made_of = ", ".join(type(module).__name__ for module in plain)
+            raise BackboneUnfit(
+                f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs "
+                "one of a transformer and one pooling, such as all-MiniLM-L6-v2"
+            )
+        if settings.layers is not None:
+            keep_layers(plain.transformers_model, settings.layers)
+        torch.manual_seed(settings.loop.seed)
+        model = SentenceTransformer(modules=self.modules(first, pooling[0]), device=device)
+        model.max_seq_length = min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
+        return model
+
     def _complete(self, learnt: Learnt[PairTask[Any]]) -> None:
         task = learnt.task
         task.eval()
@@ -160,34 +220,3 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         }
         further = classifier.save if classifier else None
         write_encoder(self.plan, learnt, task.backbone, facts, further=further)
-
-
-def transformer_and_pooling(folder: Path, settings: PairSettings) -> tuple[nn.Module, Any, int]:
-    """Return the transformer of a backbone with the layers that it keeps, its pooling, and its maximum of tokens.
-
-    A final normalisation is dropped: the modules that follow determine the length of embeddings.
-    """
-    plain = load_encoder(folder, device="cpu")
-    first, *others = plain
-    pooling = [module for module in others if isinstance(module, Pooling)]
-    if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
-        made_of = ", ".join(type(module).__name__ for module in plain)
-        raise BackboneUnfit(
-            f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs one "
-            "of a transformer and one pooling, such as all-MiniLM-L6-v2"
-        )
-    if settings.layers is not None:
-        keep_layers(plain.transformers_model, settings.layers)
-    return first, pooling[0], min(settings.max_tokens, int(plain.max_seq_length or settings.max_tokens))
-
-
-def structured(kind: type[TransformerT], folder: Path, settings: PairSettings, **options: Any) -> TransformerT:
-    """Return the transformer of a backbone, with the layers that it keeps, as one of a kind that adds a structure."""
-    subfolder = transformer_folder(folder)
-    options["words_below"] = settings.words_below
-    transformer: TransformerT = kind.load(
-        str(folder), subfolder=subfolder, local_files_only=True, init_defaults=options
-    )
-    if settings.layers is not None:
-        transformer.keep_layers(settings.layers)
-    return transformer

@@ -1,11 +1,11 @@
 """Choosing the best model by human ratings, for encoders of any kind: `choose_by` names a set with split dev.
 
-settings.choose_by ── job.ratings ──> ChosenRatings ── among(texts) ──> PlacedRatings ──> Judgement of the task
+settings.choose_by ── job.ratings ──> ChosenRatings ── among(texts) ──> Judgement of the task
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ class ChosenRatings:
     """Rated pairs that choose the best model."""
 
     rated: EvaluationPairs
+    # once placed `among` the sentences of a training: those that are not trained on, which follow the ones that are
+    further: tuple[str, ...] = ()
+    places: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # position of each of `texts`
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -54,22 +57,13 @@ class ChosenRatings:
         """Return the entry of `training.json`."""
         return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.digest}
 
-    def among(self, texts: Sequence[str]) -> "PlacedRatings":
+    def among(self, texts: Sequence[str]) -> Self:
         """Return the ratings placed among the sentences of a training, each once; log that they choose the model."""
         positions = {text: position for position, text in enumerate(texts)}
         further = tuple(text for text in self.texts if text not in positions)
         positions |= {text: position for position, text in enumerate(further, start=len(texts))}
         log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
-        return PlacedRatings(self, further, np.array([positions[text] for text in self.texts], dtype=np.int64))
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedRatings:
-    """Ratings whose sentences have a position among all sentences of a training."""
-
-    chosen: ChosenRatings  # the ratings
-    further: tuple[str, ...]  # those of their sentences that are not trained on; they follow the ones that are
-    places: NDArray[np.int64]  # position of each sentence, in the order of `ChosenRatings.texts`, (n_texts,)
+        return replace(self, further=further, places=np.array([positions[text] for text in self.texts], dtype=np.int64))
 
 
 def chosen_ratings(job: TrainingJob[Any, Any]) -> ChosenRatings | None:

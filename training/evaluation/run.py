@@ -5,7 +5,6 @@
 A kill before the renames leaves the evaluation before; one among them leaves files of two, which the digests tell.
 """
 
-import logging
 import secrets
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -25,11 +24,10 @@ from training.evaluation.models import Shared
 from training.evaluation.suites import Subject, Suite, load_suite, score_tables, suites_of
 from training.jobs import EvaluationJob, read_job
 from training.process import run_process
+from training.progress import log
 from training.run_records import in_use
 from training.runs import training_of
 from training.writing import read_json, require_writable, write_json, write_text, writing
-
-_log = logging.getLogger("training")  # not __name__, which is __main__ in a separate process
 
 METRICS_FILE = "metrics.json"
 FORMAT = 5
@@ -47,20 +45,20 @@ def evaluate(job: EvaluationJob, shared: Shared | None = None) -> dict[str, Any]
     (`metrics_file`). `shared` is what encoders evaluated before have left, to be reused.
     """
     with in_use(job.encoder):
-        _log.info("evaluating %s", job.encoder)
+        log.info("evaluating %s", job.encoder)
         subject = Subject(job)
         suites = _prepared(subject)
         require_writable(job.output)
         embedders = (shared or Shared()).models(job.encoder, job.source, subject.backbone)
         results = {}
         for number, suite in enumerate(suites, start=1):
-            _log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
+            log.info("scoring by the suite %r (%d of %d)", suite.name, number, len(suites))
             results[suite.name] = suite.score(embedders)
         scores = _about(subject) | {"suites": results}
         if job.suites:
             write_json(metrics_file(job.output, job.suites), scores)
             return scores
-        _log.info("writing the report")
+        log.info("writing the report")
         _write(job, suites, scores)
         if subject.training and job.output.resolve() == job.encoder.parent.resolve():
             _write_on_card(job.encoder / _CARD, scores)  # an evaluation elsewhere leaves the model card alone

@@ -19,8 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features import models
@@ -33,8 +33,7 @@ from training.evaluation.tables import ScoreTable
 from training.evaluation_sets import read_class_tasks, read_rating_sets
 from training.jobs import EvaluationJob
 from training.kinds import KINDS, learns_labels
-from training.runs import TRAINING_FILE
-from training.writing import read_json
+from training.runs import training_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,8 +57,7 @@ class Subject:
     @cached_property
     def training(self) -> Mapping[str, Any]:
         """Content of the encoder's training.json; empty for an encoder that facetflow did not train."""
-        file = self.job.encoder / TRAINING_FILE
-        return read_json(file) if file.exists() else {}
+        return training_of(self.job.encoder)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -98,8 +96,8 @@ class Subject:
         """The encoder's classifier of pairs; None where it has none, and its training saved none."""
         from training.modules.pair_classifier import PairClassifier
 
-        load = PairClassifier.load if learns_labels(self.settings) else PairClassifier.of
-        return load(self.job.encoder)
+        has_one = learns_labels(self.settings) or PairClassifier.is_in(self.job.encoder)
+        return PairClassifier.load(self.job.encoder) if has_one else None
 
     def part(self, corpora: Collection[str], sizes: Mapping[str, int]) -> dict[str, Any]:
         """Return what a result says of the split that is scored, given its corpora and the sizes of all splits.
@@ -274,8 +272,7 @@ def load_suite(name: str) -> type[Suite]:
     """Return a suite."""
     if name not in SUITES:
         raise UnknownName(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
-    module, _, attribute = SUITES[name].partition(":")
-    return cast("type[Suite]", getattr(import_module(module), attribute))
+    return cast("type[Suite]", resolve_name(SUITES[name]))
 
 
 def scored_suites(scores: Mapping[str, Any]) -> list[tuple[type[Suite], Result]]:

@@ -24,6 +24,8 @@ def epoch_batches(
     `groups`, (n_pairs,), are numbers from 0: a group is the pairs of one sentence a, or near each other. `lengths`,
     (n_pairs,), are the tokens of the longer sentence of each pair.
     """
+    if not len(groups):
+        return []
     random = np.random.default_rng((seed, epoch))
     rank = random.permutation(int(groups.max()) + 1)
     shuffled = np.argsort(rank[groups], kind="stable")

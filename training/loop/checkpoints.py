@@ -1,13 +1,13 @@
 """Checkpoints: everything that a training needs to resume exactly, in one file, replaced atomically."""
 
-import contextlib
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from features.core.faults import CheckpointDamaged, OtherSettings
+from features.core.leftovers import remove_dead
+from features.core.outputs import whole_file
 from training.writing import writing
 
 FILE_NAME = "checkpoint.pt"
@@ -17,18 +17,9 @@ FORMAT = 3
 
 def save(path: Path, state: dict[str, Any]) -> None:
     """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old file or the new one."""
-    # One name for all processes, so that the partial file of a killed one is overwritten.
-    temporary = path.with_name(f".{path.name}.partial")
-    try:
-        with writing(path):
-            with temporary.open("wb") as file:
-                torch.save({"format": FORMAT, **state}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()  # a partial file would keep a full disk full
+    remove_dead(path.parent.glob(f".{path.name}.*.tmp"))  # of a process that was killed here
+    with writing(path), whole_file(path) as file:
+        torch.save({"format": FORMAT, **state}, file)
 
 
 def load(path: Path, *, identity: str) -> dict[str, Any] | None:

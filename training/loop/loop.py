@@ -25,7 +25,7 @@ from training.loop.course import Course
 from training.loop.keeping import Keeper
 from training.loop.machine import Machine, random_state, restore_random_state
 from training.loop.settings import LoopSettings, share_of_rate
-from training.loop.task import CountedTask, Group, Judgement, Task
+from training.loop.task import Group, Judgement, Task
 from training.progress import log
 
 
@@ -249,8 +249,7 @@ class Loop:
         left = math.inf if self.settings.steps is None else self.settings.steps
         epochs = []
         for epoch in range(self.settings.epochs):
-            batches = self.task.count() if isinstance(self.task, CountedTask) else len(self.task.batches(epoch))
-            steps = int(min(left, math.ceil(batches / self.settings.accumulate)))
+            steps = int(min(left, math.ceil(len(self.task.batches(epoch)) / self.settings.accumulate)))
             if epoch and not steps:
                 break
             epochs.append(steps)

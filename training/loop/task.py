@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -59,11 +59,3 @@ class Task(Protocol):
 
     def train(self) -> None:
         """Switch to training mode, with dropout."""
-
-
-@runtime_checkable
-class CountedTask(Task, Protocol):
-    """A task that counts the batches of an epoch without drawing them; for others the loop draws every epoch."""
-
-    def count(self) -> int:
-        """Return the number of batches of an epoch, which is the same for all epochs."""

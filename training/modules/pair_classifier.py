@@ -103,11 +103,6 @@ class PairClassifier(nn.Module):
         return any((folder / name).is_file() for name in _FILES)
 
     @classmethod
-    def of(cls, folder: Path) -> Self | None:
-        """Read the classifier of an encoder; None if it has none. Errors as in `load`."""
-        return cls.load(folder) if cls.is_in(folder) else None
-
-    @classmethod
     def load(cls, folder: Path) -> Self:
         """Read the classifier of an encoder."""
         from safetensors import SafetensorError

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from features.core.errors import ModelError
 from features.core.faults import OtherParser
 from features.parsers.settings import DependencySettings, SrlSettings
 
@@ -61,9 +60,21 @@ def same_weights(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def another_parser(learnt: str, here: str, option: str) -> ModelError:
-    """Return the error of an encoder whose installed parser is not the one that it was trained with."""
-    return OtherParser(
-        f"the encoder was trained on {learnt}, but {here}, which would change its embeddings: restore that one, or "
-        f"train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one anyway."
-    )
+def differs(identity: str, weights: str, here: str, installed: DependencySettings | SrlSettings) -> str:
+    """Return a parser by its identity and how the installed one, `here`, differs from it; empty if it is the same."""
+    if here != identity:
+        return f"{identity!r}, but the installed {installed.model!r} is {here!r}"
+    digest = weights_of(installed)
+    if same_weights(digest, weights):
+        return ""
+    return f"{identity!r} with the digest {weights[:16]!r}, but the installed {installed.model!r} has {digest[:16]!r}"
+
+
+def require_same(what: str, difference: str, option: str) -> None:
+    """Check that an encoder has the parser of its training, from what `differs` returns."""
+    if difference:
+        raise OtherParser(
+            f"the encoder was trained on {what} of {difference}, which would change its embeddings: restore that one, "
+            f"or train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one "
+            "anyway."
+        )

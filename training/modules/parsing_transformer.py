@@ -23,7 +23,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings
-from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, same_weights, weights_of
+from training.modules.parse import LabelNumbers, Parse, Pieces, differs, random_of, require_same
 from training.modules.structured_transformer import StructuredTransformer
 
 PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
@@ -133,14 +133,7 @@ class ParsingTransformer(StructuredTransformer):
     def _load_parser(self) -> DependencyParser:
         settings = DependencySettings(model=self.parser)
         parser = load(settings)
-        learnt = f"trees of {self.parser_identity!r}"
-        if self.other_parser:
-            return parser
-        if parser.name != self.parser_identity:
-            here = f"the installed pipeline is {parser.name!r}"
-        elif not same_weights(digest := weights_of(settings), self.parser_weights):
-            learnt += f" with the digest {self.parser_weights[:16]!r}"
-            here = f"the installed pipeline {self.parser!r} has {digest[:16]!r}"
-        else:
-            return parser
-        raise another_parser(learnt, here, "other_parser")
+        if not self.other_parser:
+            difference = differs(self.parser_identity, self.parser_weights, parser.name, settings)
+            require_same("trees", difference, "other_parser")
+        return parser

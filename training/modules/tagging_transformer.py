@@ -33,7 +33,7 @@ from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.parsers.srl.frames import PREDICATE
 from features.parsers.srl.parser import SrlParser, load
-from training.modules.parse import LabelNumbers, Parse, Pieces, another_parser, random_of, weights_of
+from training.modules.parse import LabelNumbers, Parse, Pieces, differs, random_of, require_same
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
 
@@ -227,12 +227,8 @@ class TaggingTransformer(StructuredTransformer):
         self.roles = list(roles)
         self.predicates, self.precision, self.tags = predicates, precision, tags
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
+        self.choice = SpanChoice(drawn, harmed, harm, seed)
         self._numbers = LabelNumbers(roles)
-
-    @property
-    def choice(self) -> SpanChoice:
-        """Which spans it sees."""
-        return SpanChoice(self.drawn, self.harmed, self.harm, self.seed)
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the frames of texts, as rows of the table `srl`; None for one that is too long for the tagger."""
@@ -256,11 +252,6 @@ class TaggingTransformer(StructuredTransformer):
     def _load_tagger(self) -> SrlParser:
         names = ("predicates", "precision", "tags", "max_words")
         settings = SrlSettings(model=self.tagger, **{name: getattr(self, name) for name in names})
-        digest = weights_of(settings)
-        if digest != self.tagger_weights and not self.other_tagger:
-            raise another_parser(
-                f"frames of a tagger with the digest {self.tagger_weights[:16]!r}",
-                f"the installed tagger {self.tagger!r} has {digest[:16]!r}",
-                "other_tagger",
-            )
+        if not self.other_tagger:
+            require_same("frames", differs(self.tagger, self.tagger_weights, self.tagger, settings), "other_tagger")
         return load(settings)

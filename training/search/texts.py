@@ -17,7 +17,7 @@ from features.parsers.texts import written_sentences
 from features.sentences import normalise
 from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
-from training.data.releases import OpenRelease, has_rows
+from training.data.releases import OpenRelease
 from training.search.blocks import EncodedFile
 
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
@@ -119,7 +119,10 @@ def texts_of_release(store: Location, corpus: str | None = None) -> SearchedText
 
     These are the texts with labels; without any, or in another corpus, the sentences of pairs.
     """
-    labels = LabelledTexts.from_store(store) if has_rows(store, "labels") else None
+    from features.store.store import Store
+
+    has_labels = Store.open(store).release().rows.get("labels", 0) > 0
+    labels = LabelledTexts.from_store(store) if has_labels else None
     labelled = set(labels.labels["corpus"]) if labels is not None else set()
     if labels is not None and (corpus is None or corpus in labelled):
         chosen = labels if corpus is None else labels.select(corpora=(corpus,))

@@ -168,16 +168,10 @@ def require_finite(vectors: Vectors, encoder: Path) -> Vectors:
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:
     """Return keys and vectors of a part, or nothing if none of its keys is wanted; raise one of `_DAMAGED`."""
     with part.open("rb") as file, np.load(file, allow_pickle=False) as content:
-        rows = content["keys"]
-        if rows.shape[1:] != (_KEY_BYTES,):
-            raise ValueError("unexpected shape of keys")
-        keys = [row.tobytes() for row in rows]
+        keys = [row.tobytes() for row in content["keys"]]
         if wanted is not None and wanted.isdisjoint(keys):
             return [], np.empty((0, 0), np.float32)
-        vectors = content["vectors"]
-    if vectors.ndim != 2 or len(vectors) != len(keys) or vectors.dtype != np.float32:
-        raise ValueError("unexpected shape or dtype of vectors")
-    return keys, vectors
+        return keys, content["vectors"]
 
 
 def _save(folder: Path, keys: Sequence[bytes], vectors: Vectors) -> set[Path]:

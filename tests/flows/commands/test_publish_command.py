@@ -100,7 +100,7 @@ def test_what_runs_code_or_has_no_record_is_not_published(encoder, word_encoder,
     (encoder / "classifier.pt").unlink()
     assert run(["publish", "--encoder", "./encoder", "-o", "full"]) == 1
     assert told(capsys.readouterr().err, OutputOverwrites)
-    assert [path.name for path in tmp_path.glob(".*partial")] == []
+    assert [path.name for path in tmp_path.glob(".*.tmp")] == []
 
 
 def test_it_is_uploaded_when_asked_and_private(encoder, monkeypatch, capsys, tmp_path):

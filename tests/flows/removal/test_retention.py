@@ -126,7 +126,7 @@ def settings(tmp_path):
     return settings
 
 
-def test_a_training_keeps_its_release_however_it_is_known(settings, tmp_path):
+def test_a_training_keeps_the_release_in_its_id_also_behind_a_link(settings, tmp_path):
     store = Store.open(settings.store)
     assert find_old_releases(settings, store, timedelta(0)) == [1, 2]
     before = settings.runs / "twin" / "00001-aaaaaa" / "seed-0"
@@ -134,9 +134,9 @@ def test_a_training_keeps_its_release_however_it_is_known(settings, tmp_path):
     (before / "train.json").write_text("no longer readable")
     assert find_old_releases(settings, store, timedelta(0)) == [2]
     shutil.rmtree(before)
-    elsewhere = tmp_path / "large disk" / "syntax" / "00001-aaaaaa" / "seed-0"
+    elsewhere = tmp_path / "large disk" / "syntax" / "00002-aaaaaa" / "seed-0"
     (elsewhere / "encoder").mkdir(parents=True)
-    (elsewhere / "encoder" / "training.json").write_text('{"source": {"release": 2}}')
+    (elsewhere / "encoder" / "training.json").write_text("{}")
     (settings.runs / "syntax").symlink_to(tmp_path / "large disk" / "syntax", target_is_directory=True)
     assert find_old_releases(settings, store, timedelta(0)) == [1]
 

@@ -22,6 +22,7 @@ from training.evaluation.comparison import compare_runs
 from training.evaluation.facets.suite import FacetSuite
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
+from training.jobs import EvaluationJob, read_job
 from training.run_records import is_in_use
 from training.similarity import spearman
 
@@ -119,7 +120,7 @@ def test_ratings_are_scored_for_encoder_start_model_facets_and_residual(scores, 
     assert rating["name"] == "mine"
     assert rating["pairs"] == 4
     assert {row["facet"] for row in predicted} == {*METRIC_NAMES, "residual"}
-    rated = pl.read_csv(job.ratings[0]["file"], separator="\t")
+    rated = pl.read_csv(job.ratings[0].file, separator="\t")
     for key, folder in (("encoder", job.encoder), ("start", tiny_encoder)):
         model = SentenceTransformer(str(folder), device="cpu")
         left, right = model.encode(rated["sentence_a"].to_list()), model.encode(rated["sentence_b"].to_list())
@@ -178,7 +179,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_encoded(j
 
 def test_ratings_that_are_not_there_are_named_before_anything_is_encoded(job, monkeypatch, tmp_path):
     monkeypatch.setattr(models, "load_encoder", lambda *_: pytest.fail("it encodes"))
-    missing = {**job.ratings[0], "file": str(tmp_path / "none.tsv")}
+    missing = job.ratings[0].model_copy(update={"file": str(tmp_path / "none.tsv")})
     with refused(FileMissing):
         evaluate(job.model_copy(update={"ratings": (missing,)}))
 
@@ -198,9 +199,11 @@ def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):
         evaluate(job.model_copy(update={"encoder": tiny_encoder, "suites": ("facets",)}))
 
 
-def test_wrong_ratings_are_an_error(job):
+def test_wrong_ratings_are_an_error(job, tmp_path):
+    wrong = json.loads(job.model_dump_json()) | {"ratings": [{"dataset": "none"}]}
+    (tmp_path / "evaluate.json").write_text(json.dumps(wrong))
     with refused(JobWrong):
-        evaluate(job.model_copy(update={"ratings": ({"dataset": "none"},)}))
+        read_job(EvaluationJob, tmp_path / "evaluate.json")
 
 
 def test_scores_of_another_version_are_not_read_as_if_they_were_of_this_one(job, tmp_path):
@@ -277,7 +280,7 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
             raise KeyboardInterrupt
         return rename(path, target)
 
-    ratings = {**job.ratings[0], "name": "theirs"}
+    ratings = job.ratings[0].model_copy(update={"name": "theirs"})
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,6 @@
 """The page of an explanation: facets, graphs if there are any, every text escaped."""
 
-from datetime import UTC, datetime
+import re
 
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
@@ -30,9 +30,9 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
         FACTS,
         "graphs of x.amr",
         project="mine",
-        date=datetime(2026, 3, 1, 9, 5, tzinfo=UTC),
     )
-    assert '<h1>How two sentences are similar</h1>\n<p class="quiet">mine · 1 March 2026, 09:05 UTC</p>' in page
+    date = r"\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC"
+    assert re.search(rf'<h1>How two sentences are similar</h1>\n<p class="quiet">mine · {date}</p>', page)
     assert "<title>How two sentences are similar · mine · facetflow</title>" in page
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index("<p>c</p>")
@@ -49,8 +49,8 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
 
 
 def test_a_facet_that_is_not_reliable_is_greyed_and_not_marked():
-    page = render_explanations([explanation("a", "b")], {}, FACTS, "none", date=datetime(2026, 3, 1, tzinfo=UTC))
-    assert '<p class="quiet">1 March 2026, 00:00 UTC</p>' in page  # no project file was read
+    page = render_explanations([explanation("a", "b")], {}, FACTS, "none")
+    assert re.search(r'<p class="quiet">\d+ [A-Z]', page)  # no project file was read
     row = page[page.rindex("<tr", 0, page.index("<td>negations ")) :]
     assert row.startswith('<tr class="unclear" title="')
     assert page.count('<tr class="unclear"') == 2

@@ -9,6 +9,7 @@ from sentences import refused
 
 from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
 from features.core.pages import tell
+from features.corpora.settings import EvaluationSet
 from flows.commands.runs import print_scores
 from training import markdown
 from training.evaluation import models
@@ -68,7 +69,7 @@ def ratings(tmp_path):
         "no man\tthree horse in a park\t0\n"
         "two woman eats the horse not\ttwo child sees the house\t1.5\n"
     )
-    return {"dataset": "pairs", "name": "mine", "split": "test", "file": str(file)}
+    return EvaluationSet(dataset="pairs", name="mine", split="test", file=str(file))
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_nothing_to_score_on_is_said_with_what_a_suite_needs(plain, suites):
 def test_the_average_of_several_sets_of_ratings_stands_below_them(plain, ratings, capsys):
     single = evaluate(plain)
     assert single["suites"]["ratings"]["mean"] is None
-    other = ratings | {"name": "again"}
+    other = ratings.model_copy(update={"name": "again"})
     scores = evaluate(plain.model_copy(update={"ratings": (ratings, other)}))
     found = scores["suites"]["ratings"]
     assert found["mean"]["encoder"] == pytest.approx(found["rows"][0]["encoder"])  # twice the same set
@@ -229,7 +230,7 @@ def test_a_table_that_a_chapter_shows_and_that_is_gone_is_an_error_that_says_wha
 def test_ratings_that_were_corrected_in_their_file_are_other_pairs(plain, ratings):
     before = evaluate(plain)
     assert on_same_pairs(before, evaluate(plain))
-    file = Path(ratings["file"])
+    file = Path(ratings.file)
     file.write_text(file.read_text().replace("\t5\n", "\t4\n"))
     after = evaluate(plain)
     assert not on_same_pairs(after, before)

@@ -12,7 +12,7 @@ from features.core.faults import NothingToLearn, NoTrainingData
 from features.core.wording import all_of
 from training.data.labelled_texts import LabelledTexts
 from training.data.pair_tables import also_elsewhere
-from training.data.shared_labels import ChosenLabels, How, Positions, SharedLabels, choose_labels
+from training.data.shared_labels import ChosenLabels, How, Positions, choose_labels
 from training.data.triplets import TripletMaker
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.settings import check_corpora
@@ -25,9 +25,7 @@ class Lesson:
 
     route: str | None  # name of the route; None if the encoder has no routes
     maker: TripletMaker  # draws the training triplets
-    dev: Positions  # positions of the texts to choose the best model by
-    shared: SharedLabels  # which dev texts share a label
-    dev_maker: TripletMaker  # draws the triplets of the dev loss
+    dev: TripletMaker  # has the texts to choose the best model by, and draws the triplets of their loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Curriculum:
     @property
     def dev(self) -> Positions:
         """Positions of the texts that the best model is chosen by."""
-        return _united(lesson.dev for lesson in self.lessons)
+        return _united(lesson.dev.texts for lesson in self.lessons)
 
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
@@ -84,18 +82,15 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     chosen = check_labels(of_train, settings)
     with_labels = settings.objective != "simcse"
     seen = chosen.without_hidden(of_dev)
-    n_texts = len(data)
     lessons = []
-    makes = partial(TripletMaker, n_texts=n_texts, other_aspects=settings.negatives == "other_aspect")
+    makes = partial(TripletMaker, n_texts=len(data), other_aspects=settings.negatives == "other_aspect")
     how: How = "all" if settings.combine == "intersection" else "any"
     meanings: list[tuple[str | None, tuple[str, ...]]] = [(None, settings.aspects)]
     if settings.combine == "routes":
         meanings = [(aspect, (aspect,)) for aspect in settings.aspects]
     for route, aspects in meanings:
         maker = makes(chosen.kept, aspects, how, every=of_train)
-        dev_maker = makes(seen, aspects, how, every=seen)
-        shared = SharedLabels(seen, aspects, how, n_texts)
-        lessons.append(Lesson(route, maker, dev_maker.texts, shared, dev_maker))
+        lessons.append(Lesson(route, maker, makes(seen, aspects, how, every=seen)))
     if with_labels:
         _check_lessons(lessons, settings)
         texts = _united(lesson.maker.texts for lesson in lessons)
@@ -162,7 +157,7 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
             )
         if len(drawn) < settings.loop.batch_size:
             log.warning("few texts to train on: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
-        on_dev = lesson.dev_maker.draw(seed=0, epoch=0)
+        on_dev = lesson.dev.draw(seed=0, epoch=0)
         if not len(on_dev):
             log.warning(
                 "%s%s: there is nothing to choose the best model by%s",

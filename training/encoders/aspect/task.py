@@ -87,12 +87,6 @@ class AspectTask:
         order = np.random.default_rng((loop.seed, epoch, 1)).permutation(len(batches))
         return [batches[position] for position in order]
 
-    def count(self) -> int:
-        """Return the number of batches of an epoch: which texts are anchors, and how often, does not depend on it."""
-        size = self.settings.loop.batch_size
-        anchors = [len(self._drawn(lesson, 0)[0]) for lesson in self.curriculum.lessons]
-        return sum(n // size + (n % size > 1) for n in anchors)
-
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each text is embedded once, by one of the processes."""
         lesson = self.curriculum.lessons[batch.lesson]
@@ -148,19 +142,19 @@ class AspectTask:
 
         SimCSE is evaluated with labels like all others, although its own loss uses none.
         """
-        vectors = self.backbone.embed_many(self.tokens, lesson.dev, lesson.route)
-        neighbours = score_neighbours(vectors, lesson.shared, lesson.dev)
-        drawn = lesson.dev_maker.draw(seed=0, epoch=0)
+        dev, drawn = lesson.dev, lesson.dev.draw(seed=0, epoch=0)
+        vectors = self.backbone.embed_many(self.tokens, dev.texts, lesson.route)
+        neighbours = score_neighbours(vectors, dev.shared, dev.texts)
         if neighbours is None or not len(drawn):
             return None
         rows = np.zeros(len(self.tokens.lengths), dtype=np.int64)
-        rows[lesson.dev] = np.arange(len(lesson.dev))
+        rows[dev.texts] = np.arange(len(dev.texts))
         size, losses = self.settings.loop.batch_size, []
         for start in range(0, len(drawn), size):
             some = slice(start, start + size)
             anchors = drawn.anchors[some]
             candidates = np.concatenate([texts[some] for texts in self._candidates(drawn)])
-            masked = self._masked(lesson.shared, anchors, candidates)
+            masked = self._masked(dev.shared, anchors, candidates)
             embedded = [torch.from_numpy(vectors[rows[texts]]) for texts in (anchors, candidates)]
             losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
         return {**neighbours, "loss": sum(losses) / len(drawn)}

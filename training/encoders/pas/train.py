@@ -10,23 +10,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
-import torch
-from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from features.core.draws import share_of
-from features.core.errors import ModelError
-from features.core.faults import NothingToLearn, OtherParser
+from features.core.faults import NothingToLearn
 from features.parsers.settings import SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.parses import Frames
 from training.encoders.backbone import Backbone
 from training.encoders.pair_task import Prepared
-from training.encoders.pair_training import PairTraining, structured, transformer_and_pooling
+from training.encoders.pair_training import PairTraining
 from training.encoders.pas.settings import PasSettings
 from training.encoders.structures import Structures
 from training.jobs import Source, TrainingJob
-from training.modules.parse import LabelNumbers, weights_of
+from training.modules.parse import LabelNumbers
 from training.modules.span_pooling import SpanPooling
 from training.modules.tagging_transformer import ROLES, TaggingTransformer
 
@@ -57,9 +54,40 @@ class PasTraining(PairTraining[PasSettings, Frames]):
             )
         return chosen
 
-    def start(self, device: str) -> SentenceTransformer:
-        """Add spans to the backbone's pooling."""
-        return start_model(self.plan.backbone, self.settings, self.structure, device)
+    def modules(self, transformer: nn.Module, pooling: Any) -> list[nn.Module]:
+        """Add spans to the backbone's pooling, none for the twin."""
+        settings, frames = self.settings, self.structure
+        if frames is None:
+            return [transformer, pooling]
+        tagging = self._tagging(frames)
+        spans = SpanPooling(
+            int(tagging.get_embedding_dimension()),
+            int(pooling.get_embedding_dimension()),
+            len(LabelNumbers(tagging.roles)),
+            weights=settings.weights,
+            pooled=settings.pooled,
+        )
+        return [tagging, pooling, spans]
+
+    def _tagging(self, frames: Frames) -> TaggingTransformer:
+        settings, by = self.settings, frames.predicates_by
+        tagger = SrlSettings(
+            model=settings.tagger or frames.tagger, predicates=by, tags=settings.tags, max_words=frames.max_words
+        )
+        return self.structured(
+            TaggingTransformer,
+            tagger=tagger.model,
+            tagger_weights=self.digest_of_parser(frames, tagger, "tagger", lambda: frames.parser),
+            roles=frames.roles,
+            predicates=by,
+            precision=frames.precision,
+            tags=settings.tags,
+            max_words=frames.max_words,
+            drawn=settings.spans,
+            harmed=settings.harmed,
+            harm=settings.harm,
+            seed=settings.loop.seed,
+        )
 
     def facts(self, backbone: Backbone, prepared: Prepared) -> dict[str, Any]:
         """Count pairs and spans."""
@@ -81,60 +109,3 @@ class PasTraining(PairTraining[PasSettings, Frames]):
 def train(job: PasJob) -> Path:
     """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
     return PasTraining(job).run()
-
-
-def start_model(folder: Path, settings: PasSettings, frames: Frames | None, device: str) -> SentenceTransformer:
-    """Return the encoder before training, a twin without frames; the seed of the loop initialises its new modules."""
-    first, pooling, longest = transformer_and_pooling(folder, settings)
-    modules: list[nn.Module] = [first, pooling]
-    torch.manual_seed(settings.loop.seed)
-    if frames is not None:
-        transformer = _tagging(folder, settings, frames)
-        spans = SpanPooling(
-            int(transformer.get_embedding_dimension()),
-            int(pooling.get_embedding_dimension()),
-            len(LabelNumbers(transformer.roles)),
-            weights=settings.weights,
-            pooled=settings.pooled,
-        )
-        modules = [transformer, pooling, spans]
-    model = SentenceTransformer(modules=modules, device=device)
-    model.max_seq_length = longest
-    return model
-
-
-def _tagging(folder: Path, settings: PasSettings, frames: Frames) -> TaggingTransformer:
-    name = settings.tagger or frames.tagger
-    tagger = SrlSettings(model=name, predicates=frames.predicates_by, tags=settings.tags, max_words=frames.max_words)
-    try:
-        weights = weights_of(tagger)
-    except ModelError as error:
-        if settings.tagger:
-            raise
-        raise OtherParser(
-            f"the semantic roles are by {frames.parser!r}, and the finished encoder tags with the same tagger, which "
-            f"is not installed ({str(error).rstrip('.')}): pull it, or give its folder as `tagger` of the encoder "
-            f"{settings.name!r}."
-        ) from error
-    if weights != frames.weights:
-        raise OtherParser(
-            f"the semantic roles are by {frames.parser!r} with the digest {frames.weights[:16]!r}, but the installed "
-            f"tagger {name!r} has {weights[:16]!r}, with which the finished encoder would tag differently: give that "
-            f"tagger as `tagger` of the encoder {settings.name!r}, or rebuild the roles with this one."
-        )
-    return structured(
-        TaggingTransformer,
-        folder,
-        settings,
-        tagger=name,
-        tagger_weights=weights,
-        roles=frames.roles,
-        predicates=frames.predicates_by,
-        precision=frames.precision,
-        tags=settings.tags,
-        max_words=frames.max_words,
-        drawn=settings.spans,
-        harmed=settings.harmed,
-        harm=settings.harm,
-        seed=settings.loop.seed,
-    )

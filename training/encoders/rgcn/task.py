@@ -29,13 +29,6 @@ class RgcnTask(PairTask[RgcnSettings]):
         """Return the batches of an epoch; every epoch draws new hard negatives."""
         return self._batches(self.prepared.train, self.settings.loop, epoch)
 
-    def count(self) -> int:
-        """Return the number of batches of an epoch."""
-        if self.settings.objective != "multiple_negatives":
-            return super().count()
-        pairs, size = len(self.prepared.train), self.settings.loop.batch_size
-        return pairs // size + (pairs % size > 1)
-
     def _batches(self, pairs: PairTable, loop: LoopSettings, epoch: int) -> list[Batch]:
         random = np.random.default_rng((loop.seed, epoch, 1))
         order = pairs.order(self.prepared.tokens.lengths, loop, epoch)

@@ -129,13 +129,9 @@ class DrawnPairs:
         ordered = drawn[(data.pairs["kind"] == "positive").to_numpy()[drawn]]
         return cls(tuple(corpora), tuple(counts), drawn, ordered)
 
-    def __len__(self) -> int:
-        """Return the number of pairs in an epoch."""
-        return sum(self.counts)
-
     def count(self, loop: LoopSettings) -> int:
         """Return the number of pairs in a whole training, each as often as it is drawn."""
-        every = loop.epochs * len(self)
+        every = loop.epochs * sum(self.counts)
         return every if loop.steps is None else min(every, loop.steps * loop.batch_size)
 
     def of_epoch(self, epoch: int) -> Positions:

@@ -9,14 +9,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
 from features.core.errors import InputError
-from features.core.faults import EmptyText, EvaluationDamaged
+from features.core.faults import EmptyText
 from features.metrics.explanation.comparing import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
@@ -151,16 +150,6 @@ def _readings(
             )
         )
     return tuple(readings)
-
-
-def from_json(content: Mapping[str, Any]) -> Explanation:
-    """Return an explanation that was saved as JSON (`dataclasses.asdict`)."""
-    try:
-        return TypeAdapter(Explanation).validate_python(content)
-    except ValidationError as error:
-        raise EvaluationDamaged(
-            f"an explained example cannot be read ({error.errors()[0]['loc']}); evaluate the encoder again"
-        ) from error
 
 
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:

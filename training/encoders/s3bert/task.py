@@ -12,7 +12,6 @@ no bias, so the cosine of a facet does not depend on the length of the embedding
                                    └── W ─────────── facets, K · h dimensions after it
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import PairsAmong
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
-from training.encoders.ratings import PlacedRatings
+from training.encoders.ratings import ChosenRatings
 from training.encoders.s3bert.data import DrawnPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches, near_groups
@@ -179,13 +178,6 @@ class StartEmbeddings:
         made = self.backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
         return np.concatenate([part for part in (stored, made) if part is not None])
 
-    @property
-    def of_teacher(self) -> NDArray[np.float32]:
-        """Embeddings of the sentences of the pairs by the teacher, (n_texts, t)."""
-        if self._settings.teacher == "store" and self._data.teacher is not None:
-            return self._data.teacher
-        return self.vectors[: len(self._data.texts)]
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -201,7 +193,7 @@ class Prepared:
     drawn: DrawnPairs
     near: NDArray[np.int64]  # those to train on that were not drawn at random
     dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
-    ratings: PlacedRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
+    ratings: ChosenRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
 
 class S3bertTask:
@@ -230,16 +222,9 @@ class S3bertTask:
             for pairs in (prepared.train, prepared.drawn.ordered)
         )
         parameters = chain.from_iterable(group.parameters.items() for group in self.groups if settings.share < 1)
-        self._begun = {name: value.detach().clone() for name, value in parameters}
+        self.begun = {name: value.detach().clone() for name, value in parameters}
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
-
-    @torch.no_grad()
-    def draw_back(self) -> None:
-        """Replace the weights by a mean, of which they are `share` and those that this part began with the rest."""
-        for group in self.groups:
-            for name, value in group.parameters.items():
-                value.lerp_(self._begun[name], 1 - self.settings.share)
 
     def batches(self, epoch: int) -> list[Pairs]:
         """Return the batches of an epoch, each the positions of its pairs."""
@@ -251,11 +236,6 @@ class S3bertTask:
             _, groups = np.unique(prepared.first[train], return_inverse=True)
         chosen = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
-
-    def count(self) -> int:
-        """Return the number of batches of an epoch."""
-        drawn = self.prepared.drawn if self.embedder.encodes else self.prepared.train
-        return math.ceil(len(drawn) / self.loop.batch_size)
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
         """Return the loss, decomposition and consistency of a batch.
@@ -301,7 +281,7 @@ class S3bertTask:
         loss, ratings = self._dev_loss(), self.prepared.ratings
         if ratings is None:
             return Judgement(loss, value=-loss["loss"]) if loss else None
-        correlation = ratings.chosen.score(self.embedder.embed_many(ratings.places))
+        correlation = ratings.score(self.embedder.embed_many(ratings.places))
         return Judgement({"spearman": correlation, **loss}, value=correlation)
 
     def _dev_loss(self) -> dict[str, float]:

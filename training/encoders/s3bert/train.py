@@ -82,9 +82,10 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
     machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
+    stored = data.teacher if settings.teacher == "store" else None
     targets = make_targets(data.metrics(facets), train_pairs, settings)
     prepared = Prepared(
-        teacher=torch.from_numpy(start.of_teacher),
+        teacher=torch.from_numpy(start.vectors[: len(data.texts)] if stored is None else stored),
         first=data.first,
         second=data.second,
         targets=torch.from_numpy(targets.values),
@@ -141,10 +142,13 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
                 report[part] = {"steps": outcome.steps, "seconds": outcome.seconds, "history": history}
 
 
+@torch.no_grad()
 def _draw_back(learnt: Learnt[S3bertTask]) -> None:
     """Replace the final weights by the mean with those before that `share` asks for, and look at dev once more."""
     if learnt.task.settings.share < 1:
-        learnt.task.draw_back()
+        for group in learnt.task.groups:
+            for name, value in group.parameters.items():
+                value.lerp_(learnt.task.begun[name], 1 - learnt.task.settings.share)
         looked = learnt.task.judge()
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
@@ -192,7 +196,7 @@ def _complete(
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
-        "chosen_by": ratings.chosen.recorded() if ratings else {"set": None},
+        "chosen_by": ratings.recorded() if ratings else {"set": None},
         **report,
     }
     write_encoder(plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text()))

@@ -5,7 +5,6 @@ The report draws the graphs of pairs of readable size: most and least similar by
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -52,14 +51,13 @@ def render_explanations(
     origin: str,
     *,
     project: str = "",
-    date: datetime | None = None,
 ) -> str:
     """Return the page: of each pair its explanation and, by its position, its graphs, which come from an `origin`."""
     return render(
         "training.evaluation/explanations.html",
         title="How two sentences are similar",
         project=project,
-        date=tell_date(date),
+        date=tell_date(),
         rules=facet_rules(),
         about="Without an encoder." if encoder is None else f"Encoder {encoder.sentence}.",
         origin=origin,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.pages import render, tell
@@ -18,7 +19,7 @@ from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.data import splits
-from training.encoders.s3bert.explain import explain_embeddings, from_json, with_measured
+from training.encoders.s3bert.explain import Explanation, explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
@@ -203,6 +204,7 @@ class FacetSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         pairs, drawn = read_items(folder / cls.file), read_drawn(folder / GRAPHS_FILE)
+        examples = TypeAdapter(list[Explanation]).validate_python(result["examples"])
         about = {row["name"]: row["about"] for row in result["rows"]}
         evaluated = f"{result['pairs']:,} positive pairs of {result['split']} ({', '.join(result['corpora'])})"
         return Chapter(
@@ -212,7 +214,7 @@ class FacetSuite(Suite):
                 "training.evaluation/facets.html",
                 about=about,
                 legend=tell(NOTES, "legend", predicted=True),
-                examples=[explanation_card(from_json(example)) for example in result["examples"]],
+                examples=[explanation_card(example) for example in examples],
                 graphs={
                     each.which: show_pair(each.pair, (each.sentence_a, each.sentence_b), f"graphs{number}")
                     for number, each in enumerate(drawn)

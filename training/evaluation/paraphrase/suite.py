@@ -4,7 +4,6 @@ An encoder whose classifier knows both labels of a set is scored by its probabil
 including start models, by the cosine of the embeddings.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, f
 from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, table
+from training.progress import log
 from training.similarity import cosines
 from training.thresholds import HALF, best_f1
 
@@ -36,7 +36,6 @@ _SHORT = dict(zip(MEASURES, ("accuracy", "F1", "AP", "MCC", "AUROC"), strict=Tru
 _WRONG = 5
 """Pairs shown per set for each kind of error."""
 _POINTS = 200  # of a curve: more would not be visible
-_log = logging.getLogger("training")
 
 
 def _tell_share(share: float | None) -> str:
@@ -136,7 +135,7 @@ class ParaphraseSuite(Suite):
             if cls.name in subject.job.suites and (found.skipped or found.foreign):
                 raise NothingToScore(f"{message} Evaluate on another split (--split), or add pairs.")
             if found.skipped:
-                _log.warning("%s", message)
+                log.warning("%s", message)
             return None
         return cls(found, subject.classifier, subject)
 

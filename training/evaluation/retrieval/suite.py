@@ -1,6 +1,5 @@
 """The suite of labelled texts: are the texts that an encoder finds similar alike in an aspect?"""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +26,7 @@ from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, ends, hundred, lines, table
 from training.nearest import neighbours_of, unit
+from training.progress import log
 from training.ranking import MEASURES, judge
 
 CUTOFF = 10
@@ -42,7 +42,6 @@ _MARKS = {
     "tfidf": Mark("TF-IDF: words", "diamond"),
 }
 _SHORT = dict(zip(MEASURES, ("P", "R", "MRR", "nDCG", "MAP"), strict=True))
-_log = logging.getLogger("training")
 
 
 @dataclass
@@ -87,7 +86,7 @@ class RetrievalSuite(Suite):
             message = f"Retrieval cannot be scored. {lacking} Evaluate on another split (--split), or add texts."
             if cls.name in job.suites:
                 raise NothingToScore(message)
-            _log.warning("%s", message)
+            log.warning("%s", message)
             return None
         return cls(subject, data, groups, skipped, subject.part(data.corpora, every.by_split))
 
@@ -136,7 +135,7 @@ class RetrievalSuite(Suite):
     def write(self, folder: Path) -> None:
         super().write(folder)
         if self._maps:
-            _log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
+            log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
             projections: dict[str, NDArray[np.float64]] = {}
             tables = [drawn.draw(projections) for drawn in self._maps]
             write_table(pl.concat(tables, how="diagonal"), folder / MAPS_FILE)

@@ -4,13 +4,12 @@
  "settings": {"loop": {"epochs": 9}}}
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from training.jobs import TrainingJob, read_job
+from training.jobs import TrainingJob
 from training.loop.settings import LoopSettings, Trainable
 
 
@@ -89,21 +88,3 @@ class AmrParserSettings(Trainable):
 
 
 AmrParserJob = TrainingJob[GraphSources, AmrParserSettings]
-
-
-def read_amr_job(path: Path) -> AmrParserJob:
-    """Read a training job; its paths are made absolute, relative to the folder of the file."""
-    job = read_job(AmrParserJob, path)
-    base, source = path.resolve().parent / job.base, job.source
-
-    def absolute(files: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
-        return tuple(file.model_copy(update={"path": base / file.path}) for file in files)
-
-    files = {
-        "train": absolute(source.train),
-        "dev": absolute(source.dev),
-        "held_out": absolute(source.held_out),
-        "frames": source.frames and base / source.frames,
-        "evaluations": {name: absolute(files) for name, files in source.evaluations.items()},
-    }
-    return job.model_copy(update={"source": source.model_copy(update=files), "output": base / job.output, "base": base})

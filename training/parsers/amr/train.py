@@ -16,13 +16,14 @@ from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from features.parsers.settings import AmrSettings
+from training.jobs import read_parser_job
 from training.loop.settings import decisive
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.preparing import Prepared, prepare
 from training.parsers.amr.scoring import score_graphs, score_parser
-from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut, read_amr_job
+from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut
 from training.process import run_process
 from training.progress import log
 from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
@@ -160,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train_alone(path: Path) -> None:
-    job = read_amr_job(path)
+    job = read_parser_job(AmrParserJob, path)
     import torch
 
     torch.set_flush_denormal(True)  # for the whole process, so not in `train`: denormal numbers only cost time

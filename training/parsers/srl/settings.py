@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from training.jobs import TrainingJob, read_job
+from training.jobs import TrainingJob
 from training.loop.settings import LoopSettings, Trainable
 
 
@@ -47,13 +47,3 @@ class TaggerSettings(Trainable):
 
 
 TaggerJob = TrainingJob[FrameSources, TaggerSettings]
-
-
-def read_tagger_job(path: Path) -> TaggerJob:
-    """Read a training job; its paths are made absolute, relative to the folder of the file."""
-    job = read_job(TaggerJob, path)
-    base = path.resolve().parent / job.base
-    files = {"train": base / job.source.train, "dev": base / job.source.dev}
-    return job.model_copy(
-        update={"source": job.source.model_copy(update=files), "output": base / job.output, "base": base}
-    )

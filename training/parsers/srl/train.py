@@ -15,11 +15,12 @@ from features.parsers.srl.frames import AnnotatedSentence, read_annotated
 from features.parsers.srl.scoring import evaluate, score_with
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
+from training.jobs import read_parser_job
 from training.loop.settings import decisive
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.parsers.srl.examples import label_names, marked, unmarked
-from training.parsers.srl.settings import TaggerJob, TaggerSettings, read_tagger_job
+from training.parsers.srl.settings import TaggerJob, TaggerSettings
 from training.process import run_process
 from training.progress import log
 from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 TAGGER = "tagger"
 """Folder of the finished tagger within the output."""
+
+_MODULE = "training.parsers.srl.train"
 
 
 def train(job: TaggerJob) -> Path:
@@ -44,7 +47,7 @@ def train(job: TaggerJob) -> Path:
         log.info("%s is done already", finished)
         return finished
     require_writable(job.output)
-    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, "training.parsers.srl.train", job):
+    with only_trainer(job.output / TRAINING_LOCK), all_processes(job.settings.loop, _MODULE, job):
         _train(job, folder, identity)
     return finished
 
@@ -157,7 +160,7 @@ def _identity(job: TaggerJob, base: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one training job."""
     about = "Train a semantic role tagger from a TrainingJob as JSON; see training.parsers.srl.settings."
-    return run_process("training.parsers.srl.train", about, lambda path: train(read_tagger_job(path)), arguments)
+    return run_process(_MODULE, about, lambda path: train(read_parser_job(TaggerJob, path)), arguments)
 
 
 if __name__ == "__main__":

@@ -108,7 +108,9 @@ def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
     assert 0 < len(held) < 20
     labels = dict(data.labels.select("text", "label").iter_rows())
     (lesson,) = made.lessons
-    assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev)} == {f"label {n}" for n in range(20)} - held
+    assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev.texts)} == {
+        f"label {n}" for n in range(20)
+    } - held
 
 
 def test_dev_texts_that_are_all_alike_are_not_said_to_be_unlike(caplog):

@@ -118,7 +118,7 @@ def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
     both = task.judge().scores
     assert {"mrr_animal", "mrr_place"} <= both.keys()
     first, second = task.curriculum.lessons
-    nothing = replace(first, dev_maker=TripletMaker(NO_LABELS, ["animal"], "any", every=NO_LABELS, n_texts=0))
+    nothing = replace(first, dev=TripletMaker(NO_LABELS, ["animal"], "any", every=NO_LABELS, n_texts=0))
     task.curriculum = replace(task.curriculum, lessons=(nothing, second))
     alone = task.judge().scores
     assert "mrr_animal" not in alone
@@ -129,15 +129,16 @@ def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
 def test_the_dev_loss_is_that_of_the_objective(make, objective):
     _, task = make(objective=objective)
     (lesson,) = task.curriculum.lessons
-    drawn = lesson.dev_maker.draw(seed=0, epoch=0)
-    vectors = dict(zip(lesson.dev.tolist(), task.backbone.embed_many(task.tokens, lesson.dev), strict=True))
+    drawn = lesson.dev.draw(seed=0, epoch=0)
+    texts = lesson.dev.texts
+    vectors = dict(zip(texts.tolist(), task.backbone.embed_many(task.tokens, texts), strict=True))
     size, expected = task.settings.loop.batch_size, 0.0
     for start in range(0, len(drawn), size):
         some = slice(start, start + size)
         of = (drawn.positives,) if objective == "multiple_negatives" else (drawn.positives, drawn.negatives)
         anchors, candidates = drawn.anchors[some], np.concatenate([each[some] for each in of])
-        mask = torch.from_numpy(in_batch_mask(lesson.shared, anchors, candidates))
-        sides = [torch.from_numpy(np.stack([vectors[text] for text in texts])) for texts in (anchors, candidates)]
+        mask = torch.from_numpy(in_batch_mask(lesson.dev.shared, anchors, candidates))
+        sides = [torch.from_numpy(np.stack([vectors[text] for text in side])) for side in (anchors, candidates)]
         expected += len(anchors) * task.objective(*sides, mask).item()
     assert task.judge().scores["loss"] == pytest.approx(expected / len(drawn))
 

@@ -1,6 +1,7 @@
 """Training with predicate-argument spans, with a tiny encoder: trained, repeated, resumed, loaded, refused."""
 
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import tell_apart
 from training.encoders.pas.settings import PasSettings
-from training.encoders.pas.train import PasTraining, start_model, train
+from training.encoders.pas.train import PasTraining, train
 from training.evaluation.run import evaluate
 from training.jobs import EvaluationJob, Source
 from training.modules import calibration
@@ -34,6 +35,12 @@ from training.modules.tagging_transformer import TaggingTransformer
 from training.predicting import PairPredictor
 
 ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "", "...", "no man"]
+
+
+def start_model(folder, settings, structure):
+    training = PasTraining(None)
+    training.settings, training.structure, training.plan = settings, structure, SimpleNamespace(backbone=folder)
+    return training.start("cpu")
 
 
 @pytest.fixture
@@ -103,7 +110,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
     frames = Frames(pl.DataFrame(rows), "srl_bert/embedded", weights_of(SrlSettings()), "tagger", "float32", 512)
     settings = job(weights="by_role", words_below=below, layers_tuned=1 + below, layers=layers).settings
-    model = start_model(tiny_encoder, settings, frames, "cpu")
+    model = start_model(tiny_encoder, settings, frames)
     backbone = Backbone(model, PasSettings(layers_tuned=1 + below), torch.float32)
     tokens, backbone.beside = read_sentences(model[0], texts, frames)
     assert backbone.keep_states(tokens)

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ from features.parsers.settings import DependencySettings
 from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.rgcn.train import RgcnTraining, start_model, train
+from training.encoders.rgcn.train import RgcnTraining, train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
@@ -40,6 +41,12 @@ ODD = [
     "",
     "...",
 ]
+
+
+def start_model(folder, settings, structure):
+    training = RgcnTraining(None)
+    training.settings, training.structure, training.plan = settings, structure, SimpleNamespace(backbone=folder)
+    return training.start("cpu")
 
 
 def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog, told):
@@ -122,7 +129,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     ]
     parses = Parses(pl.DataFrame(rows), parser.name, parser.max_words)
     settings = job(trees=trees, words_below=below, layers_tuned=1 + below, layers=layers).settings
-    model = start_model(tiny_encoder, settings, parses, "cpu")
+    model = start_model(tiny_encoder, settings, parses)
     backbone = Backbone(model, RgcnSettings(layers_tuned=1 + below), torch.float32)
     tokens, backbone.beside = read_sentences(model[0], texts, parses)
     assert backbone.keep_states(tokens)
@@ -135,7 +142,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
 def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, parses):
 
     made = [
-        start_model(tiny_encoder, job(**given).settings, parses, "cpu").encode(["the man sees no cat in the park"])
+        start_model(tiny_encoder, job(**given).settings, parses).encode(["the man sees no cat in the park"])
         for given in (
             *({}, {"direction": "down"}, {"direction": "up"}, {"trees": "random"}, {"graph_layers": 0}),
             {"words_below": 1, "layers_tuned": 2},

@@ -97,5 +97,5 @@ def test_an_encoder_that_was_chosen_by_other_ratings_is_not_taken_for_this_one(j
     other = tmp_path / "other.tsv"
     other.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t1\na man\ttwo man\t3\n")
     with refused(OtherSettings):
-        train(job.model_copy(update={"ratings": ({**job.ratings[0], "file": str(other)},)}))
+        train(job.model_copy(update={"ratings": (job.ratings[0].model_copy(update={"file": str(other)}),)}))
     assert json.loads((folder / "training.json").read_text())["chosen_by"]["pairs"] == 40

@@ -12,6 +12,7 @@ from sentences import refused
 
 import facetflow
 from features.core.faults import Conflict, NotThisModel, OutOfRange, VectorsWrong
+from features.corpora.settings import EvaluationSet
 from features.metrics.registry import METRIC_NAMES
 from training import runs
 from training.data.measured_pairs import MeasuredPairs
@@ -117,7 +118,7 @@ class TestTheMap:
     def test_ratings_can_choose_it(self, make_job, tmp_path):
         rated = tmp_path / "rated.tsv"
         rated.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t3\nthe man\ta woman runs\t1\nno\tnot\t5\n")
-        ratings = ({"dataset": "pairs", "name": "mine", "split": "dev", "file": str(rated)},)
+        ratings = (EvaluationSet(dataset="pairs", name="mine", split="dev", file=str(rated)),)
         job = make_job("rated", layers_tuned=0, choose_by="mine").model_copy(update={"ratings": ratings})
         history = json.loads((train(job) / "training.json").read_text())["history"]
         assert len(history) == 3

@@ -70,7 +70,8 @@ def _write_training(folder, **settings):
 
 
 def _scored(job, models=None, **changes):
-    suite = ParaphraseSuite.of(Subject(job.model_copy(update=changes)))
+    changed = EvaluationJob.model_validate(dict(job) | changes)
+    suite = ParaphraseSuite.of(Subject(changed))
     return suite.score(models or Models(_alike, _alike))
 
 

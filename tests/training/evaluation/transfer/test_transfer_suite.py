@@ -190,11 +190,11 @@ def test_the_most_frequent_class_of_train_is_shown_beside_the_scores(files, tiny
 def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
     sst = {"dataset": "sst2", "files": SST["files"] | {"test": "../" + files.name + "/sst.tr*n"}}
     with refused(SplitsOverlap):
-        read_class_tasks([sst], files)
+        read_class_tasks([EvaluationSet(**sst)], files)
     rows = [f"a {n}\tb {n}\t{n % 2}\t{'train' if n < 4 else 'test'}\n" for n in range(8)]
     (files / "own.tsv").write_text("sentence_a\tsentence_b\tlabel\tsplit\n" + "".join(rows))
     own = {"dataset": "pairs", "name": "own", "files": {"train": "own.tsv", "test": "own.tsv"}}
-    (task,) = read_class_tasks([own | {"columns": {"label": "label", "split": "split"}}], files)
+    (task,) = read_class_tasks([EvaluationSet(**own, columns={"label": "label", "split": "split"})], files)
     assert task.splits == ("train",) * 4 + ("test",) * 4
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from training.jobs import read_parser_job
 from training.loop.settings import LoopSettings
-from training.parsers.amr.settings import read_amr_job
+from training.parsers.amr.settings import AmrParserJob
 from training.parsers.amr.train import train
 
 _SUBJECTS = ("boy", "girl", "cat", "dog", "woman", "man")
@@ -87,4 +88,4 @@ def make_settings(tiny_encoder: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory, make_settings: Callable[..., Path]) -> Path:
     """Return the folder of a trained model."""
-    return train(read_amr_job(make_settings(tmp_path_factory.mktemp("training"))))
+    return train(read_parser_job(AmrParserJob, make_settings(tmp_path_factory.mktemp("training"))))

@@ -21,11 +21,12 @@ from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import Thresholds
 from features.parsers.settings import AmrSettings
 from flows.command_line import run
+from training.jobs import read_parser_job
 from training.loop import checkpoints
 from training.loop.loop import Loop
 from training.parsers.amr.corpus import read_source
 from training.parsers.amr.scoring import score_parser
-from training.parsers.amr.settings import GraphSource, read_amr_job
+from training.parsers.amr.settings import AmrParserJob, GraphSource
 from training.parsers.amr.train import identity_of, main, train
 from training.process import Interrupted
 
@@ -131,13 +132,13 @@ def test_a_stopped_training_ends_with_the_same_weights(
     for folder in (whole, parts):
         folder.mkdir()
         paths.append(make_settings(folder, epochs=3, dropout=0.1, concept_dropout=0.1, checkpoint_every=4))
-    train(read_amr_job(paths[0]))
+    train(read_parser_job(AmrParserJob, paths[0]))
     with monkeypatch.context() as patch:
         patch.setattr(Loop, "run", lambda self: run(self, stop))
         with pytest.raises(Interrupted, match="continue after step 8 of 24"):
-            train(read_amr_job(paths[1]))
+            train(read_parser_job(AmrParserJob, paths[1]))
     kill_at_a_checkpoint("training.parsers.amr.train", paths[1], parts / "run")
-    train(read_amr_job(paths[1]))
+    train(read_parser_job(AmrParserJob, paths[1]))
     first, second = (folder / "run" / "model" / "model.safetensors" for folder in (whole, parts))
     assert first.read_bytes() == second.read_bytes()
 
@@ -164,9 +165,9 @@ def test_another_training_does_not_replace_a_finished_parser(
     shutil.copytree(trained.parents[1], tmp_path, dirs_exist_ok=True)
     model = tmp_path / trained.relative_to(trained.parents[1])
     before = (model / "model.safetensors").read_bytes()
-    assert train(read_amr_job(make_settings(tmp_path))) == model, "it is done"
+    assert train(read_parser_job(AmrParserJob, make_settings(tmp_path))) == model, "it is done"
     with refused(OtherSettings):
-        train(read_amr_job(make_settings(tmp_path, seed=1)))
+        train(read_parser_job(AmrParserJob, make_settings(tmp_path, seed=1)))
     assert (model / "model.safetensors").read_bytes() == before
 
 
@@ -192,7 +193,7 @@ def test_an_error_is_one_sentence(
 def test_wrong_settings_are_named(tmp_path: Path, make_settings: Callable[..., Path], wrong: dict[str, object]) -> None:
     path = make_settings(tmp_path, **wrong)
     with pytest.raises(SettingsError, match=next(iter(wrong))):
-        read_amr_job(path)
+        read_parser_job(AmrParserJob, path)
     assert f'"{next(iter(wrong))}"' in path.read_text()
 
 
@@ -201,9 +202,11 @@ def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_se
     identities = []
     for folder in (first, second):
         folder.mkdir()
-        identities.append(identity_of(read_amr_job(make_settings(folder, epochs=len(identities) + 1)), "base"))
+        identities.append(
+            identity_of(read_parser_job(AmrParserJob, make_settings(folder, epochs=len(identities) + 1)), "base")
+        )
     assert identities[0] == identities[1]
     (second / "train.amr").write_text((second / "train.amr").read_text().replace("boy", "lad"), encoding="utf-8")
-    changed = read_amr_job(second / "settings.json")
+    changed = read_parser_job(AmrParserJob, second / "settings.json")
     assert identity_of(changed, "base") != identities[1]
-    assert identity_of(read_amr_job(make_settings(first, seed=1)), "base") != identities[0]
+    assert identity_of(read_parser_job(AmrParserJob, make_settings(first, seed=1)), "base") != identities[0]
