@@ -9,7 +9,6 @@ A model appears by a single rename of its whole folder, so it is there completel
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -39,16 +38,10 @@ class Manifest:
 
 
 def cache_folder() -> Path:
-    """Return the folder of pulled models: `$FACETFLOW_MODELS`, else a folder in the platform's cache."""
+    """Return the folder of pulled models: `$FACETFLOW_MODELS`, else a folder in the user's cache."""
     if named := os.environ.get(ENVIRONMENT_VARIABLE):
         return Path(named).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "facetflow" / "models"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "models"
 
 
 def entry(name: str) -> Path:

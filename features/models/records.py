@@ -25,20 +25,17 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A model that is released as a `.tar.gz` with one folder in it."""
+    """A model that is released as a `.tar.gz` with one folder in it, without a hash: a pull records the one it got."""
 
     url: str  # where it is released
-    # sha256 of the archive; None if its authors publish none: the first pull records the one it got
-    sha256: str | None = None
     tokenizer: str | None = None  # Hub repository of the tokenizer, which the archive lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A model repository on the Hugging Face Hub."""
+    """A model repository on the Hugging Face Hub, of which a pull gets the newest commit, and records it."""
 
     repository: str  # `owner/name`
-    revision: str | None = None  # commit; None for the newest, which the first pull records
 
 
 @dataclass(frozen=True, slots=True)
