@@ -95,7 +95,6 @@ class Store(StoreReader):
         """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage."""
         if table == "rejects":
             raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
-        writing.check_names(shard, fingerprint)
         target = self._table(table)
         where = f"shard {shard!r} of table {table!r}"
         columns = {**target.columns, **writing.further_columns(target, output.rows.columns)}
@@ -113,7 +112,6 @@ class Store(StoreReader):
 
         The next commit under this shard's name replaces them; without a row, it clears those stored before.
         """
-        writing.check_names(stage, shard, fingerprint)
         writing.check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)

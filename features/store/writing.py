@@ -10,12 +10,12 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 import polars as pl
 
-from features.core.faults import CommitRefused, NameNotAllowed, RowsLost, RowsWrong, UnknownTable
+from features.core.faults import CommitRefused, RowsLost, RowsWrong, UnknownTable
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
@@ -27,7 +27,6 @@ from features.store.fingerprints import identity, identity_of
 from features.store.receipts import DataFile, Receipt
 from features.store.scope import ShardKey
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 _NAME_DIGITS = 20  # of SHA-256, in a file name
 
@@ -46,26 +45,13 @@ def write_rows(table: Table, rows: pl.DataFrame, shard: str, fingerprint: str, s
     return replace(file, path=path)
 
 
-def check_names(*names: str) -> None:
-    """Refuse names of stages, shards and fingerprints that cannot be used unchanged as folder names."""
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise NameNotAllowed(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
-
-
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
     """Refuse a frame whose columns are not those of the schema, by name, type or order; `where` is for the message."""
-    schema = frame.schema
-    missing = [name for name in columns if name not in schema]
-    unknown = [name for name in schema if name not in columns]
-    if missing or unknown:
-        wrong = [f"no column {name!r}" for name in missing] + [f"an unknown column {name!r}" for name in unknown]
-        raise RowsWrong(f"The rows of {where} have {', '.join(wrong)}; the columns are {', '.join(columns)}.")
-    for name, dtype in columns.items():
-        if schema[name] != dtype:
-            raise RowsWrong(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
-    if list(schema) != list(columns):
-        raise RowsWrong(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
+    both = zip_longest(frame.schema.items(), pl.Schema(columns).items(), fillvalue=("nothing", ""))
+    for (name, dtype), (expected, of_type) in both:
+        if (name, dtype) != (expected, of_type):
+            shown, wanted = f"{name} {dtype}".strip(), f"{expected} {of_type}".strip()
+            raise RowsWrong(f"The columns of {where} have {shown} where {wanted} has to be.")
 
 
 def further_columns(table: Table, names: Iterable[str]) -> Columns:
