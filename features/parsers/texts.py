@@ -8,7 +8,6 @@
 A sentence that a stage rejects keeps its place and its number, so that lines can later be paired correctly.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
 from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
+from features.corpora.cells import encoding_fault
 from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
 from features.corpora.texts import complete_ids, read_text_table, text_columns
@@ -27,7 +27,6 @@ from features.stage_output import StageOutput
 
 _PENMAN = (".amr", ".penman")
 _TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
-_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}
 
 Parse = Callable[[pl.DataFrame], StageOutput]
@@ -130,8 +129,6 @@ def _table(path: Path) -> Iterator[tuple[str, str]]:
 def _lines(path: Path) -> Iterator[str]:
     with open_text(path, errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
-            if _NO_UTF8.search(line):
-                raise NotText(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
-            if "\x00" in line:
-                raise NotText(f"Line {number} of {source_name(path)} contains null bytes: give a text file.")
+            if wrong := encoding_fault(line):
+                raise NotText(f"Line {number} of {source_name(path)}: {wrong.message}; save the file as UTF-8 text.")
             yield line
