@@ -31,7 +31,7 @@ from features.core.faults import (
     ModelNotPulled,
     OutputRefused,
 )
-from features.core.file_errors import first_line
+from features.core.file_errors import explain, first_line
 from features.models import cache
 from features.models.cache import Manifest
 from features.models.files import digest, unpack_archive
@@ -138,10 +138,9 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
                 described, version, pinned = origin.repository, fetch_repository(origin, folder), False
             return cache.install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
-        what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
         raise OutputRefused(
-            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r} ({error.strerror or error}):"
-            f" {what_to_do}, or name another folder with {cache.ENVIRONMENT_VARIABLE}."
+            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r}: {explain(error)}; or name another"
+            f" folder with {cache.ENVIRONMENT_VARIABLE}."
         ) from error
 
 
