@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from features.core.faults import CommitRefused, RowsLost, RowsWrong, UnknownTable
+from features.core.faults import CommitRefused, RowsLost, RowsWrong
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
@@ -86,12 +86,12 @@ def commit(
     tables: Mapping[str, Table], receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]
 ) -> dict[str, int]:
     """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
-    unique = _unique(receipts)
+    unique = list({(receipt.stage, receipt.shard): receipt for receipt in receipts}.values())
     if not unique:
         return {}
     storage = tables["rejects"].storage
     for receipt in unique:
-        _verify(tables, receipt, recipes)
+        _verify(receipt, recipes[receipt.stage])
     files = {name: [file for each in unique if each.stage == name and (file := each.data)] for name in tables}
     files["rejects"] = [file for each in unique if (file := each.reject_data)]
     for name, written in files.items():
@@ -131,19 +131,6 @@ def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id:
     }
 
 
-def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
-    unique: dict[ShardKey, Receipt] = {}
-    for receipt in receipts:
-        other = unique.get((receipt.stage, receipt.shard))
-        if other and other.fingerprint != receipt.fingerprint:
-            raise CommitRefused(
-                f"Shard {receipt.shard!r} of stage {receipt.stage!r} was made in two ways ({other.fingerprint!r} and "
-                f"{receipt.fingerprint!r}); commit one of them."
-            )
-        unique[receipt.stage, receipt.shard] = receipt
-    return list(unique.values())
-
-
 def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return what a commit records about its shards: fingerprints, and the recipes by their identity."""
     used = {receipt.stage: recipes[receipt.stage] for receipt in made}
@@ -153,19 +140,12 @@ def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[s
     }
 
 
-def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
-    where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
-    recipe = recipes.get(receipt.stage)
-    if recipe is None:
-        raise CommitRefused(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
+def _verify(receipt: Receipt, recipe: Recipe) -> None:
     if identity(recipe) != identity_of(receipt.fingerprint):
         raise CommitRefused(
-            f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
-            "plan again with the settings in use."
+            f"The fingerprint {receipt.fingerprint!r} of shard {receipt.shard!r} of stage {receipt.stage!r} is not "
+            f"that of the recipe, {identity(recipe)!r}; plan again with the settings in use."
         )
-    if receipt.data and receipt.stage not in tables:
-        raise UnknownTable(f"There is no table {receipt.stage!r} for {where}; there are {', '.join(tables)}.")
-    check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
 
 
 def _verify_files(table: Table, written: Sequence[DataFile]) -> None:
