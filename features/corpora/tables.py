@@ -131,9 +131,7 @@ def table_row(cells: Mapping[str, Any]) -> TableRow:
 def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
     """Read the rows of a table as `read_rows` does, those of a text in columns as far as that gives the same."""
     form = layout.form or table_format(path)
-    done: int | None = 0
-    if form in SEPARATORS:
-        done = yield from _text_blocks(path, form, layout)
+    done = (yield from _text_blocks(path, form, layout)) if form in SEPARATORS else 0
     if done is not None:
         left = (row for row in read_rows(path, layout) if row[0] > done)
         while others := list(islice(left, BLOCK_ROWS)):

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from features.core import leftovers
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
@@ -82,11 +81,6 @@ def check(manifest: Manifest, *, contents: bool) -> None:
             raise ModelDamaged(
                 f"The file {str(path)!r} of the model {manifest.name!r} is corrupted; {_pull_again(manifest.name)}."
             )
-
-
-def tidy() -> None:
-    """Remove what killed pulls left in the cache."""
-    leftovers.remove_dead(cache_folder().glob(f"{PULLING}*"))
 
 
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:

@@ -118,7 +118,7 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     origin = record.source if record else Hub(name)
     temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
-        cache.tidy()
+        leftovers.remove_dead(cache.cache_folder().glob(f"{cache.PULLING}*"))
         if _is_intact(name, origin):
             return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
