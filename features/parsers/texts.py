@@ -18,9 +18,8 @@ from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.cells import encoding_fault
-from features.corpora.headers import hint_of_form, shown_names
 from features.corpora.piped import as_file
-from features.corpora.texts import TextCells, complete_ids, read_text_table, text_columns
+from features.corpora.texts import TextCells, complete_ids, read_text_table
 from features.graphs.penman_files import read_blocks
 from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput
@@ -110,12 +109,7 @@ def stream_texts(path: Path, columns: Sequence[str] = (), advice: str = _OTHER_C
     suffix, _ = format_suffix(path)
     if suffix in TABLES:
         with as_file(path) as file:
-            columns = columns or ("text",)
-            there = text_columns(file, columns)
-            if missing := [column for column in columns if column not in there]:
-                problem = f"{source_name(file)} has no column {missing[0]!r}; it has {shown_names(there)}"
-                raise ColumnMissing(f"{problem}{hint_of_form(file) or advice}.")
-            for row in read_text_table(file, columns):
+            for row in read_text_table(file, columns or ("text",), advice):
                 yield row._replace(id=normalise(row.id), text=normalise(row.text))
         return
     if suffix not in _PENMAN:
