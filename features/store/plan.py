@@ -86,7 +86,8 @@ def plan(
     at = versions or {}
     committed = {name: store.committed(name, at.get(name)) for name in (*SOURCES, *(stage.name for stage in stages))}
     uses = store.uses(at)
-    _check_sources(uses, committed["sentences"])
+    if any(stage.over == "pairs" and any(over[need] == "sentences" for need in stage.needs) for stage in stages):
+        _check_sources(uses, committed["sentences"])
     in_scope = scope(stages, wanted, uses)
     expected, upstream = _expected(stages, committed, over, uses)
     errors = {(shard.stage, shard.shard): shard for shard in failed}
