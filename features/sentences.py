@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 
-from features.core.types import LabelId, PairId, PairKind, SentenceId, Split
+from features.core.types import LabelId, SentenceId, Split
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 ID_BYTES = 10  # 80 bits: for 10^9 sentences the chance of any collision is below 10^-6
@@ -41,17 +41,6 @@ def sentence_id(text: str) -> SentenceId:
 def id_of_normalised(text: str) -> SentenceId:
     """Return the id of a sentence whose text is normalised, which is not checked."""
     return SentenceId(_digest(text))
-
-
-def pair_id(
-    corpus: str, split: Split, kind: PairKind, first: SentenceId, second: SentenceId, occurrence: int
-) -> PairId:
-    """Return the id of a pair.
-
-    `occurrence` is 0 for the first row of the split with these two sentences, 1 for the next: corpora do repeat pairs,
-    and none may be lost or merged.
-    """
-    return PairId(_digest("\x1f".join((corpus, split, kind, first, second, str(occurrence)))))
 
 
 def label_id(corpus: str, split: Split, sentence: SentenceId, aspect: str, label: str, occurrence: int) -> LabelId:

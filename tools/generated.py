@@ -3,6 +3,7 @@
 Used by the tests, by `tools/random_kills.py` and by `benchmarks/orchestration.py`.
 """
 
+import hashlib
 import itertools
 import json
 from collections.abc import Sequence
@@ -152,3 +153,9 @@ def _replace(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
+
+
+def pair_id(corpus: str, split: str, kind: str, first: str, second: str, occurrence: int) -> str:
+    """Return the id of a pair, one by one and by its definition, to compare with those that are made by the million."""
+    parts = "\x1f".join((corpus, split, kind, first, second, str(occurrence)))
+    return hashlib.blake2b(parts.encode(), digest_size=10).hexdigest()

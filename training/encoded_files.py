@@ -29,8 +29,8 @@ from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
+from features.parsers.texts import stream_texts
 from training.search.blocks import ARROW, METADATA, VECTOR
-from training.search.texts import stream_texts
 from training.search.vectors import require_finite
 from training.writing import writing
 

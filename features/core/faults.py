@@ -283,7 +283,7 @@ class StageOff(SettingsError, code="FF220"):
 
 
 class PlanWrong(SettingsError, code="FF221"):
-    """Stages are planned in an order or with a recipe that cannot be: put what is read before what reads it."""
+    """A recipe holds what is not JSON: give numbers, texts, lists and tables."""
 
 
 class JobWrong(SettingsError, code="FF222"):

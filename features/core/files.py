@@ -14,7 +14,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, TextIO, cast
@@ -177,12 +177,8 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | type[pl.DataType]] = ()) -> pl.DataFrame:
-    """Read a table in the format of its suffix.
-
-    `columns` are those to read, in this order; a mapping also gives their types. When empty, all are read, with the
-    types that polars infers.
-    """
+def read_table(path: Path, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """Read a table in the format of its suffix: some columns, in this order, or all, with the types polars infers."""
     kind = table_format(path)
     try:
         if kind == "parquet":
@@ -191,18 +187,16 @@ def read_table(path: Path, columns: Sequence[str] | Mapping[str, pl.DataType | t
             frame = pl.read_parquet(path)
         else:
             with open_text(path) as text:
-                frame = _parse(text.read().encode(), kind, columns if isinstance(columns, Mapping) else {})
+                frame = _parse(text.read().encode(), kind)
         missing = [name for name in columns if name not in frame.columns]
         if missing:
             raise ColumnMissing(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
-        if isinstance(columns, Mapping) and columns:
-            frame = frame.cast(pl.Schema(columns))
-        return frame.select(list(columns)) if columns else frame
+        return frame.select(columns) if columns else frame
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UnknownForm(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
 
 
-def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+def _parse(data: bytes, kind: TableFormat) -> pl.DataFrame:
     if kind == "jsonl":
         return pl.read_ndjson(data, infer_schema_length=None)
     return pl.read_csv(
@@ -210,7 +204,6 @@ def _parse(data: bytes, kind: TableFormat, types: Mapping[str, pl.DataType | typ
         separator="\t" if kind == "tsv" else ",",
         quote_char=None if kind == "tsv" else '"',
         infer_schema_length=None,
-        schema_overrides=dict(types),
     )
 
 

@@ -6,10 +6,8 @@
 -o /dev/stdout     anything but a regular file (a device, a pipe) is written to directly, and never replaced
 """
 
-import errno
 import gzip
 import os
-import re
 import secrets
 import shutil
 import sys
@@ -22,6 +20,7 @@ from typing import IO, Any
 from features.core import leftovers
 from features.core.errors import InputError
 from features.core.faults import OutputOverwrites, OutputRefused, UnknownFormat
+from features.core.file_errors import explain
 
 STANDARD = Path("-")
 """Standard input where a file is read, standard output where one is written."""
@@ -35,7 +34,6 @@ TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl"
 BINARY = frozenset({"parquet", "arrow"})
 """Formats that are already compressed."""
 
-_OS_ERROR = re.compile(r" \(os error \d+\)$")
 _IN_MEMORY = 1 << 26  # bytes of standard output buffered in memory before a temporary file is used
 
 
@@ -83,21 +81,21 @@ def check_output(path: Path, *others: Path) -> None:
             )
     try:
         if path.is_dir():
-            raise _refused(path, "it is a folder")
+            raise _refused(path, IsADirectoryError())
         target = path.resolve()
         if target.exists() and not target.is_file():
             return
         folder = next(above for above in target.parents if above.exists())
         if not folder.is_dir():
-            raise _refused(path, f"{str(folder)!r} is not a folder")
+            raise _refused(path, NotADirectoryError())
         if folder == target.parent:
             beside = target.with_name(f".{target.name[:100]}.{os.getpid()}.tmp")
             beside.touch(exist_ok=False)
             beside.unlink()
         elif not os.access(folder, os.W_OK):
-            raise _refused(path, os.strerror(errno.EACCES))
+            raise _refused(path, PermissionError())
     except OSError as error:
-        raise _refused(path, _reason(error)) from error
+        raise _refused(path, error) from error
 
 
 @contextmanager
@@ -120,7 +118,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _refused(path, _reason(error)) from error
+        raise _refused(path, error) from error
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
@@ -177,11 +175,5 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
         yield zipped
 
 
-def _reason(error: OSError) -> str:
-    """Return the system's message; polars passes it on without the error number."""
-    return error.strerror or _OS_ERROR.sub("", str(error))
-
-
-def _refused(path: Path, why: str) -> InputError:
-    hint = "check its folder and the free disk space" if path != STANDARD else "check where it is redirected to"
-    return OutputRefused(f"{shown(path)} cannot be written: {why}; {hint}.")
+def _refused(path: Path, error: OSError) -> InputError:
+    return OutputRefused(f"{shown(path)} cannot be written: {explain(error)}.")

@@ -1,6 +1,5 @@
 """Settings of corpora in the project file: `[[corpora]]`, `[leakage]`, `[[evaluation]]` and `[ingest]`."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
@@ -9,6 +8,7 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
+from features.core.wording import did_you_mean
 from features.corpora.dataset import Dataset, Quotes, Record, Role
 from features.corpora.registry import DATASETS
 
@@ -18,11 +18,8 @@ Files = str | tuple[str, ...]
 
 def _known_dataset(name: str) -> str:
     if name not in DATASETS:
-        close = difflib.get_close_matches(name, DATASETS, n=2)
-        hint = f"did you mean {' or '.join(map(repr, close))}? Use" if close else "use"
-        raise UnknownName(
-            f"{name!r} is not a known dataset; {hint} one of {', '.join(DATASETS)}; 'pairs' is for a table of your own"
-        )
+        use = did_you_mean(name, DATASETS, f"use one of {', '.join(DATASETS)}")
+        raise UnknownName(f"{name!r} is not a known dataset; {use}; 'pairs' is for a table of your own")
     return name
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from features.core.errors import RowError
 from features.core.faults import ColumnMissing, FileEmpty
-from features.core.files import open_text, table_format
+from features.core.files import open_text, source_name, table_format
 from features.core.types import RejectCode
 from features.corpora.cells import as_text, encoding_fault, in_encoding, no_text
 from features.corpora.dataset import TextLayout
@@ -131,14 +131,13 @@ class TextCells(NamedTuple):
     problem: str = ""
 
 
-def text_columns(path: Path, wanted: Sequence[str]) -> list[str]:
-    """Return the names of a table's columns; JSON lines are read until all that are wanted have occurred."""
-    return columns_of(path, table_format(path), [wanted], optional=[_ID])
-
-
-def read_text_table(path: Path, columns: Sequence[str]) -> Iterator[TextCells]:
-    """Yield the texts of a table, in columns that are there (`text_columns`), row by row."""
-    require_once(path, text_columns(path, columns), [*columns, _ID])
+def read_text_table(path: Path, columns: Sequence[str], advice: str) -> Iterator[TextCells]:
+    """Yield the texts of a table row by row; `advice` is what to do if it lacks one of the columns."""
+    there = columns_of(path, table_format(path), [columns], optional=[_ID])
+    if missing := [column for column in columns if column not in there]:
+        problem = f"{source_name(path)} has no column {missing[0]!r}; it has {shown_names(there)}"
+        raise ColumnMissing(f"{problem}{hint_of_form(path) or advice}.")
+    require_once(path, there, [*columns, _ID])
     for line, cells in named_rows(path, table_format(path)):
         try:
             if isinstance(cells, RowError):

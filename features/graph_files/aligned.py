@@ -53,7 +53,7 @@ def align_files(
         raise CannotPair(
             f"pair {start} does not exist: {source_name(first)} has {len(files)} graphs; give a smaller --start."
         )
-    pairs = files.pairs(start - 1, None if count is None else start - 1 + count)
+    pairs = files[start - 1 : None if count is None else start - 1 + count]
     explained = iter(explain_graphs([pair.graphs for pair in pairs if pair.graphs is not None]))
     return AlignedFiles(
         files=(short_name(first), short_name(second)),

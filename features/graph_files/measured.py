@@ -65,17 +65,19 @@ def measure_files(
                 f"metric {metric.name!r} of {metric.file!r} reads {metric.reads!r}, which a file of graphs does not "
                 f"have; it has {', '.join(_READ)}"
             )
-    files = pair_files(first, second, by_position=by_position)
-    on_rows(0, len(files))
+    pairs = pair_files(first, second, by_position=by_position)
+    count = len(pairs)
+    on_rows(0, count)
     words = _Words(load(vectors or LabelVectorSettings()))
     scores: list[pl.DataFrame] = []
     wrong: list[str] = []
-    for part in files.parts(_AT_ONCE):
+    while pairs:  # what is measured goes, with its graphs
+        part, pairs = pairs[:_AT_ONCE], pairs[_AT_ONCE:]
         measured, failed = _measure(part, words, own)
         scores.append(measured)
         for pair in part:
             wrong += [f"{pair.name}: {reason}" for reason in (*pair.faults, *failed.get(pair.number, ()))]
-        on_rows(part[-1].number, len(files))
+        on_rows(part[-1].number, count)
     table = pl.concat(scores)
     return MeasuredFiles(table, tuple(wrong), table["smatch"].null_count())
 

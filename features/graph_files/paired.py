@@ -8,8 +8,8 @@ A block without a graph keeps its place, and so do all that follow it. Files tha
 graphs that do not belong together would have scores like any other.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -56,32 +56,11 @@ class BlockPair:
         return tuple(block.error.message for block in (self.first, self.second) if block.error is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class PairedFiles:
-    """The blocks of two files, pair by pair; graphs are decoded on demand."""
-
-    blocks: Sequence[tuple[PenmanBlock, PenmanBlock]]  # blocks of both files, equally many of each
-
-    def __len__(self) -> int:
-        return len(self.blocks)
-
-    def pairs(self, start: int = 0, stop: int | None = None) -> list[BlockPair]:
-        """Return some pairs, by their positions from 0, with their graphs."""
-        some = enumerate(self.blocks[start:stop], start=start + 1)
-        # Copies, so that graphs are not kept with the blocks.
-        return [BlockPair(number, replace(first), replace(second)) for number, (first, second) in some]
-
-    def parts(self, size: int) -> Iterator[list[BlockPair]]:
-        """Yield all pairs in order, at most `size` at a time."""
-        for start in range(0, len(self), size):
-            yield self.pairs(start, start + size)
-
-
-def pair_files(first: Path, second: Path, *, by_position: bool = False) -> PairedFiles:
+def pair_files(first: Path, second: Path, *, by_position: bool = False) -> list[BlockPair]:
     """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
     sides = read_both(first, second)
     require_parallel((first, second), sides, by_position=by_position)
-    return PairedFiles(list(zip(*sides, strict=True)))
+    return [BlockPair(number, *blocks) for number, blocks in enumerate(zip(*sides, strict=True), start=1)]
 
 
 def read_both(first: Path, second: Path) -> list[list[PenmanBlock]]:

@@ -1,6 +1,5 @@
 """From corpora to new shards of sentences, pairs and labels."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 
-from features.core.faults import NameTaken
 from features.core.types import LabelId, PairId, Shard
 from features.corpora.batches import read_batches
 from features.corpora.reading import read_outcomes
@@ -74,9 +72,6 @@ def ingest(
             its own hash, as if the others were not in the files.
         unread: names of corpora of the project that are not read, since they have not changed.
     """
-    repeated = [name for name, count in Counter(corpus.name for corpus in corpora).items() if count > 1]
-    if repeated:
-        raise NameTaken(f"{repeated[0]!r} is the name of two corpora: give each its own `name`.")
     sentences = Sentences(known, settings)
     guard = LeakageGuard(leakage, base)
     drawn = drawn_texts(corpora, base, sentences, known, spellings)
@@ -98,11 +93,11 @@ def ingest(
     new_pairs: dict[Shard, Rows] = {}
     for kind in KINDS:
         for each in of_pairs:
-            first = next_number("pairs", [*known.pair_shards, *new_pairs])
+            first = next_number([*known.pair_shards, *new_pairs])
             new_pairs |= each.shards(kind, sentences.names, settings.pairs_per_shard, first)
     new_labels: dict[Shard, Rows] = {}
     for texts in of_labels:
-        first = next_number("labels", [*known.label_shards, *new_labels])
+        first = next_number([*known.label_shards, *new_labels])
         rows = texts.rows
         new_labels |= cut(rows.height, rows.__getitem__, "labels", settings.pairs_per_shard, first)
     new_sentences = sentences.shards()

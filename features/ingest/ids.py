@@ -39,7 +39,7 @@ def ids_of_texts(texts: pl.Series) -> IdArray:
 def pair_ids(
     corpus: str, split: Split, kind: PairKind, first: IdArray, second: IdArray, occurrences: NDArray[np.integer]
 ) -> IdArray:
-    """Return the ids of pairs, as `features.sentences.pair_id` returns each."""
+    """Return the ids of pairs; `occurrences` count their earlier rows in the split, so that no repeat is lost."""
     parts = [np.empty(0, ID)]
     for start in range(0, len(first), _BATCH):
         here = slice(start, start + _BATCH)

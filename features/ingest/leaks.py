@@ -47,13 +47,9 @@ class LeakageGuard:
         keys = keys.scatter(others, [leakage_key(text) for text in texts.gather(others).to_list()])
         return keys.is_in(pl.Series(list(self._sets_of)).implode()).to_numpy()
 
-    def sets_with(self, text: str) -> tuple[str, ...]:
-        """Return the names of the evaluation sets that contain a sentence."""
-        return self._sets_of.get(leakage_key(text), ()) if self._sets_of else ()
-
     def leaks(self, split: Split, *texts: str) -> str | None:
         """Return a sentence of a row that evaluation sets have, and these sets, in words; None if it leaks nothing."""
-        for text in texts if split == "train" else ():
-            if sets := self.sets_with(text):
+        for text in texts if split == "train" and self._sets_of else ():
+            if sets := self._sets_of.get(leakage_key(text)):
                 return f"{text!r} is a sentence of {', '.join(sets)}"
         return None

@@ -60,7 +60,7 @@ def neighbours_of(
     drawn: dict[Shard, pl.DataFrame] = {}
     for corpus, count in sorted(counts.items()):  # a recipe has them in this order
         rows = _of_corpus(store, corpus, count, names)
-        first = next_number("pairs", [*names, *drawn])
+        first = next_number([*names, *drawn])
         a, b = (rows[side].rank("dense").cast(pl.Int64).to_numpy() for side in ("shard_a", "shard_b"))
         rows = rows[arranged(from_hexadecimal(rows["pair_id"]), a, b, pairs_per_shard)]
         for number, part in enumerate(rows.iter_slices(pairs_per_shard) if rows.height else (), start=first):

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.faults import UnknownShard
 from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
@@ -46,7 +45,7 @@ class Sentences:
         self.new = 0  # how many were placed
         self.names: list[Shard] = [*known.sentence_shards]  # by the number that `place` returns
         self._size = settings.sentences_per_shard
-        self._number = next_number("sentences", self.names)
+        self._number = next_number(self.names)
         self._known = known
         self._placed: list[tuple[IdArray, NDArray[np.int32]]] = []
         self._shards: dict[Shard, Rows] = {}
@@ -141,15 +140,9 @@ def shard_name(table: str, number: int) -> Shard:
     return Shard(f"{table}-{number:05d}")
 
 
-def next_number(table: str, known: Iterable[Shard]) -> int:
+def next_number(known: Iterable[Shard]) -> int:
     """Return the first free number after those of the known shards."""
-    last = -1
-    for name in known:
-        prefix, _, number = name.rpartition("-")
-        if prefix != table or not number.isdecimal():
-            raise UnknownShard(f"the known shard {name!r} is not a shard of {table!r}: pass the shards of that table.")
-        last = max(last, int(number))
-    return last + 1
+    return 1 + max((int(name.rpartition("-")[2]) for name in known), default=-1)
 
 
 def cut(height: int, rows: Callable[[slice], pl.DataFrame], table: str, size: int, first: int) -> dict[Shard, Rows]:

@@ -90,8 +90,6 @@ def keys_of(
         ]
 
     keys: dict[str, str] = {}
-    if len({corpus.name for corpus in corpora}) < len(corpora):
-        return keys
     with suppress(FacetflowError, OSError):  # ingest reads the file, too, and says what is wrong
         guard = [files(evaluation, evaluation.held_out) for evaluation in leakage.evaluation]
         version = [importlib.metadata.version("facetflow"), ALGORITHM_VERSION]

@@ -59,10 +59,6 @@ class LabelVectors:
     """
 
     def __init__(self, words: Sequence[str], matrix: Vectors) -> None:
-        if matrix.ndim != 2 or len(words) != len(matrix):
-            raise VectorsWrong(
-                f"label vectors have {len(words)} words but a matrix of shape {matrix.shape!r}; give one row per word"
-            )
         lengths = np.linalg.norm(matrix.astype(np.float64), axis=1)
         bad = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
         if len(bad):
@@ -74,16 +70,10 @@ class LabelVectors:
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> "LabelVectors":
-        """Make the table from rows of `LABEL_VECTORS`, of any shards; an InputError if vectors differ in length."""
+        """Make the table from rows of `LABEL_VECTORS`, of any shards, by one model."""
         rows = rows.unique("label", keep="first", maintain_order=True)
         if rows.is_empty():
             return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
-        lengths = rows["vector"].list.len()
-        if lengths.n_unique() > 1:
-            raise VectorsWrong(
-                f"label vectors of lengths {lengths.unique().sort().to_list()!r} were mixed; encode all shards with one"
-                " model"
-            )
         matrix = rows["vector"].explode().to_numpy().reshape(len(rows), -1)
         return cls(rows["label"].to_list(), matrix.astype(np.float32))
 

@@ -1,9 +1,7 @@
 """All metrics of all pairs, in one pass; and a project's own metrics pair by pair: a failure affects only its pair."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -32,20 +30,11 @@ Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → it
 
 
 def warm_up() -> None:
-    """Compile every kernel, or load it from the cache; `make` and the image call it at set-up.
-
-    The search for alignments takes three quarters of a minute: another process compiles the Weisfeiler-Leman kernels.
-    """
-    apart = ["wlk", "wwlk"]
-    with ProcessPoolExecutor(2, get_context("spawn")) as processes:
-        list(processes.map(_compile, [[name for name in METRICS if name not in apart], apart]))
-
-
-def _compile(metrics: Sequence[str]) -> None:
+    """Compile every kernel, or load it from the cache; `make` and the image call it at set-up."""
     graphs = GraphBatch.from_rows(graphs_frame(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"))))
     pairs = np.arange(len(graphs))
     labels = LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))
-    compare(Comparison(graphs, pairs, pairs[::-1].copy(), labels), metrics)
+    compare(Comparison(graphs, pairs, pairs[::-1].copy(), labels))
 
 
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:

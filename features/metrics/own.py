@@ -17,7 +17,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -147,7 +147,6 @@ def own_metric(
     """
 
     def wrap(function: Callable[[Any, Any], Any]) -> OwnMetric:
-        module = sys.modules.get(function.__module__)
         return OwnMetric(
             name=function.__name__,
             summary=(function.__doc__ or "").strip().partition("\n")[0],
@@ -158,7 +157,6 @@ def own_metric(
             symmetric=symmetric,
             vacuous=vacuous,
             file=function.__code__.co_filename,
-            digest=getattr(module, "__facetflow_digest__", ""),
         )
 
     return wrap
@@ -234,14 +232,14 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
     # In sys.modules, because dataclasses and typing look up the module of a class.
     module = ModuleType(f"facetflow_own_{file.digest}")
     module.__file__ = file.path
-    module.__dict__["__facetflow_digest__"] = file.digest
     sys.modules[module.__name__] = module
     try:
         exec(compile(file.source, file.path, "exec"), module.__dict__)  # noqa: S102  # the user's own code is asked for
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise MetricFileWrong(_cannot_run(file, error)) from error
-    metrics = tuple(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
+    made = (value for value in module.__dict__.values() if isinstance(value, OwnMetric))
+    metrics = tuple(replace(metric, digest=file.digest) for metric in made)
     if not metrics:
         raise FileEmpty(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")
     return metrics

@@ -83,19 +83,11 @@ def _sets(offsets: Any, features: Any) -> Any:
     distinct = np.empty_like(features)
     end = 0
     for graph in range(len(offsets) - 1):
-        start = end
-        for t in range(offsets[graph], offsets[graph + 1]):
-            # Insertion sort: most graphs have some ten features.
-            feature = features[t]
-            slot = end
-            while slot > start and distinct[slot - 1] > feature:
-                slot -= 1
-            if slot > start and distinct[slot - 1] == feature:
-                continue
-            for position in range(end, slot, -1):
-                distinct[position] = distinct[position - 1]
-            distinct[slot] = feature
-            end += 1
+        own = np.sort(features[offsets[graph] : offsets[graph + 1]])
+        for t in range(len(own)):
+            if t == 0 or own[t] != own[t - 1]:
+                distinct[end] = own[t]
+                end += 1
         kept[graph + 1] = end
     return kept, distinct[:end]
 

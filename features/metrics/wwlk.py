@@ -14,6 +14,7 @@ successive shortest paths with dual prices, as in `alignment.assignment`, but wi
 one unit.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,9 +131,7 @@ def earth_movers_distance(costs: Any) -> float:
     if n == m:
         column_of = np.empty(n, np.int64)
         return float(-assign(-costs.ravel(), n, m, column_of, make_workspace(m, np.zeros(1, np.int64))) / n)
-    divisor, rest = n, m
-    while rest:
-        divisor, rest = rest, divisor % rest
+    divisor = math.gcd(n, m)
     supply = np.full(n, m // divisor, np.int64)
     demand = np.full(m, n // divisor, np.int64)
     return float(least_cost(costs, supply, demand) / (n * (m // divisor)))

@@ -9,22 +9,18 @@ A model appears by a single rename of its whole folder, so it is there completel
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from features.core import leftovers
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
-from features.core.locks import is_held
 from features.models.files import model_files
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
-_REPLACED = "replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +35,10 @@ class Manifest:
 
 
 def cache_folder() -> Path:
-    """Return the folder of pulled models: `$FACETFLOW_MODELS`, else a folder in the platform's cache."""
+    """Return the folder of pulled models: `$FACETFLOW_MODELS`, else a folder in the user's cache."""
     if named := os.environ.get(ENVIRONMENT_VARIABLE):
         return Path(named).expanduser()
-    if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    elif sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "facetflow" / "models"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "models"
 
 
 def entry(name: str) -> Path:
@@ -93,17 +83,6 @@ def check(manifest: Manifest, *, contents: bool) -> None:
             )
 
 
-def tidy() -> None:
-    """Remove what killed pulls left in the cache; a copy that was about to be replaced is put back."""
-    cache = cache_folder()
-    for copy in cache.glob(f"{PULLING}*/{_REPLACED}"):
-        with suppress(OSError, ValueError, TypeError, KeyError):  # another process was first, or its record is damaged
-            target = entry(json.loads((copy / "manifest.json").read_text(encoding="utf-8"))["name"])
-            if not target.exists() and not is_held(copy.parent):
-                copy.rename(target)
-    leftovers.remove_dead(cache.glob(f"{PULLING}*"))
-
-
 def install(folder: Path, name: str, *, source: str, version: str, pinned: bool) -> Path:
     """Publish an unpacked model in the cache: record it, flush it, rename it; return its folder there.
 
@@ -122,7 +101,7 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     sync_tree(staged)
     target = entry(name)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
-        target.rename(folder.with_name(_REPLACED))
+        target.rename(folder.with_name("replaced"))
     staged.rename(target)
     sync(target.parent)
     return target / "files"

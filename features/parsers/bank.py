@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +78,7 @@ class BankParser:
             raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         self.max_words = max_words
         self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
-        self._ids = _fixed_bytes(self._table.column("sentence_id"), _ID_BYTES)  # sorted, (n,)
+        self._ids = np.array(self._table.column("sentence_id").to_pylist(), f"S{_ID_BYTES}")  # sorted, (n,)
 
     def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
         """Return for each sentence its graph, or why it has none: `no_graph`, or what is wrong with its block."""
@@ -101,10 +100,9 @@ class BankParser:
     def shard_digest(self, sentence_ids: Sequence[str]) -> str:
         """Return a hash of the graphs of these sentences, 24 hexadecimal digits: it changes with one of them only."""
         rows = self._rows(sentence_ids)
-        digests = _fixed_bytes(self._table.column("digest").take(rows[rows >= 0]), _DIGEST_BYTES)
         total = hashlib.blake2b(digest_size=12)
         total.update(np.packbits(rows >= 0).tobytes())
-        total.update(digests.tobytes())
+        total.update(b"".join(filter(None, self._table.column("digest").take(rows[rows >= 0]).to_pylist())))
         return total.hexdigest()
 
     def _rows(self, sentence_ids: Sequence[str]) -> NDArray[np.int64]:
@@ -114,19 +112,6 @@ class BankParser:
             return np.full(len(wanted), -1)
         rows = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
         return np.where(self._ids[rows] == wanted, rows, -1)
-
-
-def _fixed_bytes(column: "pa.ChunkedArray[Any]", width: int) -> NDArray[np.bytes_]:
-    """Return a fixed-width column as one array of bytes, without creating a Python object for each value.
-
-    numpy drops trailing zero bytes of such values; as all have the same width, order and equality stay correct.
-    """
-    chunks = [np.empty(0, dtype=f"S{width}")]
-    for chunk in column.chunks:
-        values: Any = chunk.buffers()[1]  # the stubs do not know that it is also a buffer for numpy
-        if len(chunk):
-            chunks.append(np.frombuffer(values, dtype=f"S{width}", count=len(chunk), offset=chunk.offset * width))
-    return np.concatenate(chunks)
 
 
 def _digest(text: str) -> bytes:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from features.core.faults import LibraryMissing, ModelNotLoaded, ModelUnfit, NotThisModel
 from features.core.file_errors import first_line
 from features.models import locate, stamp
+from features.parsers.devices import use_threads
 from features.parsers.settings import DependencySettings
 
 if TYPE_CHECKING:
@@ -78,10 +79,7 @@ def load(settings: DependencySettings) -> DependencyParser:
 @lru_cache(maxsize=2)
 def _load(settings: DependencySettings, folder: Path, _stamp: object) -> DependencyParser:
     name = pipeline_name(folder)
-    if settings.threads is not None:  # only pipelines with a transformer use torch
-        from features.parsers.devices import use_threads
-
-        use_threads(settings.threads)
+    use_threads(settings.threads)
     pipeline = load_pipeline(settings.model, folder, ("parser",), _COMPONENTS)
     return DependencyParser(pipeline, name, settings.batch_size, settings.max_words)
 

@@ -8,8 +8,7 @@
 A sentence that a stage rejects keeps its place and its number, so that lines can later be paired correctly.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -18,16 +17,17 @@ from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
 from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
-from features.corpora.headers import hint_of_form, shown_names
+from features.corpora.cells import encoding_fault
 from features.corpora.piped import as_file
-from features.corpora.texts import complete_ids, read_text_table, text_columns
+from features.corpora.texts import TextCells, complete_ids, read_text_table
 from features.graphs.penman_files import read_blocks
 from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput
 
 _PENMAN = (".amr", ".penman")
-_TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
-_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of bytes that are not UTF-8
+_OTHER_COLUMN = ": name the one with the text by --text; repeat it to join several"
+TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
+"""Suffixes of tables; a file of any other but PENMAN has one text per line."""
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}
 
 Parse = Callable[[pl.DataFrame], StageOutput]
@@ -46,7 +46,11 @@ def read_sentences(path: Path) -> pl.DataFrame:
         Columns `line` (from 1), `id` (the file's; else the number of the line, as `row 7` where others have ids),
         `sentence_id`, `text` (normalised; empty if the line is).
     """
-    lines = number_sentences(written_sentences(path))
+    rows = list(stream_texts(path, advice=": rename one, or give a .txt file with one sentence per line"))
+    for row in rows:
+        if row.problem:  # a line out for each line in: none may be left out
+            raise RowWrong(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
+    lines = number_sentences((row.id, row.text) for row in rows)
     if lines.filter(pl.col("text") != "").is_empty():
         raise FileEmpty(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
     return lines
@@ -97,41 +101,38 @@ def parse_lines(
     )
 
 
-def written_sentences(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id, empty if there is none, and the sentence of each line as written."""
+def stream_texts(path: Path, columns: Sequence[str] = (), advice: str = _OTHER_COLUMN) -> Iterator[TextCells]:
+    """Yield the texts of a file row by row, with single blanks; rows without a text, or that cannot be read, too.
+
+    `columns` are those of a table, joined by ": "; `text` when empty. `advice` is what to do where there are none such.
+    """
     suffix, _ = format_suffix(path)
-    if suffix in _PENMAN:
-        for block in read_blocks(path):
-            metadata = block.metadata
-            if "snt" not in metadata:
-                raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
-            yield metadata.get("id", ""), metadata["snt"]
-    elif suffix in _TABLES:
+    if suffix in TABLES:
         with as_file(path) as file:
-            yield from _table(file)
-    else:
+            for row in read_text_table(file, columns or ("text",), advice):
+                yield row._replace(id=normalise(row.id), text=normalise(row.text))
+        return
+    if suffix not in _PENMAN:
         refuse_other_tables(path)
-        yield from (("", line) for line in _lines(path))
-
-
-def _table(path: Path) -> Iterator[tuple[str, str]]:
-    columns = text_columns(path, ["text"])
-    if "text" not in columns:
-        to_do = hint_of_form(path) or "; rename one, or give a .txt file with one sentence per line"
+    if columns:
         raise ColumnMissing(
-            f"{source_name(path)} is read as a table, but has no column 'text' (it has {shown_names(columns)}){to_do}."
+            f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
+            f"({', '.join(TABLES)})."
         )
-    for row in read_text_table(path, ["text"]):
-        if row.problem:  # a line out for each line in: none may be left out
-            raise RowWrong(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
-        yield row.id, row.text
+    for line, (identity, text) in enumerate(_graphs(path) if suffix in _PENMAN else _lines(path), start=1):
+        yield TextCells(line, normalise(identity), normalise(text))
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _graphs(path: Path) -> Iterator[tuple[str, str]]:
+    for block in read_blocks(path):
+        if "snt" not in block.metadata:
+            raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
+        yield block.metadata.get("id", ""), block.metadata["snt"]
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
     with open_text(path, errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
-            if _NO_UTF8.search(line):
-                raise NotText(f"Line {number} of {source_name(path)} is not UTF-8 text: save the file as UTF-8.")
-            if "\x00" in line:
-                raise NotText(f"Line {number} of {source_name(path)} contains null bytes: give a text file.")
-            yield line
+            if wrong := encoding_fault(line):
+                raise NotText(f"Line {number} of {source_name(path)}: {wrong.message}; save the file as UTF-8 text.")
+            yield "", line

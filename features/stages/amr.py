@@ -76,9 +76,11 @@ def _make(inputs: Inputs, settings: AmrSettings, on_rows: OnRows) -> StageOutput
 
 
 def _outside(settings: AmrSettings) -> Outside | None:
-    from features.parsers.amr import load_bank
+    if settings.bank is None:
+        return None
+    from features.parsers.bank import BankParser
 
-    return Outside("graph files", load_bank(settings).shard_digest) if settings.backend == "penman" else None
+    return Outside("graph files", BankParser(settings.bank, max_words=settings.max_words).shard_digest)
 
 
 def _models(settings: AmrSettings) -> StageModels:

@@ -7,14 +7,13 @@ A row stays in the shard in which it was created, so rows are compared shard by 
 whatever the size of the store. Only the metrics' columns are held as a whole, one version and metric at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from features.core.types import Shard
 from features.metrics.registry import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
 from features.store.drift import Drift, compare_values
@@ -24,7 +23,7 @@ from features.store.releases import Release
 from features.store.tables import KEYS
 
 _BY_PART = ("pairs", "labels", METRIC_STAGE.name)
-_ROWS_AT_ONCE = 20_000
+_SHARDS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +135,11 @@ def _compare_table(
     files = [store.committed(table, release.versions[table]) if table in release.rows else {} for release in (old, new)]
     paths = [{shard: file.path for shard, file in side.items()} for side in files]
     differ = sorted(shard for shard in {*paths[0], *paths[1]} if paths[0].get(shard) != paths[1].get(shard))
-    rows = {shard: file.rows for side in files for shard, file in side.items()}
     counts = {"added": 0, "lost": 0, "changed": 0}
     parts: dict[tuple[str, str], list[int]] = {}
     values: dict[str, tuple[int, float | None]] = {}
-    for shards in _batches(differ, rows):
+    for start in range(0, len(differ), _SHARDS_AT_ONCE):
+        shards = differ[start : start + _SHARDS_AT_ONCE]
         frames = [
             _read(store, table, release, [shard for shard in shards if shard in side])
             for release, side in zip((old, new), files, strict=True)
@@ -160,20 +159,6 @@ def _compare_table(
         [PartDifference(table, corpus, split, *changes) for (corpus, split), changes in sorted(parts.items())],
         [ValueDifference(table, column, *changes) for column, changes in values.items()],
     )
-
-
-def _batches(shards: Sequence[Shard], rows: Mapping[Shard, int]) -> Iterator[list[Shard]]:
-    """Yield shards in batches of some ten thousand rows together."""
-    batch: list[Shard] = []
-    held = 0
-    for shard in shards:
-        batch.append(shard)
-        held += rows.get(shard, 0)
-        if held >= _ROWS_AT_ONCE:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
 
 
 def _read(store: StoreReader, table: str, release: Release, shards: Sequence[str]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ Fingerprints follow from recipes, so the whole chain is planned before anything 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from features.core.faults import NameTaken, PlanWrong, UnknownShard
+from features.core.faults import UnknownShard
 from features.core.types import Fingerprint, Shard
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
@@ -20,7 +20,7 @@ from features.store.reasons import Reason, ReasonFinder, summary
 from features.store.receipts import DataFile
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
-from features.store.tables import SOURCES, TABLES
+from features.store.tables import SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def plan(
     shard that `failed` in an earlier run counts while its fingerprint is still the expected one; `damaged` ones are
     made again, except those of ingest, which no stage makes.
     """
-    over = _checked(stages)
+    over = {"sentences": "sentences", "pairs": "pairs"} | {stage.name: stage.over for stage in stages}
     at = versions or {}
     committed = {name: store.committed(name, at.get(name)) for name in (*SOURCES, *(stage.name for stage in stages))}
     uses = store.uses(at)
@@ -151,23 +151,6 @@ def _expected(
             upstream[stage.name, shard] = reads
             expected[stage.name, shard] = fingerprint(stage.recipe, inputs)
     return expected, upstream
-
-
-def _checked(stages: Sequence[PlannedStage]) -> dict[str, str]:
-    """Return whether each source and stage is over sentences or over pairs; refuse stages that cannot be planned."""
-    over = {"sentences": "sentences", "pairs": "pairs"}
-    for stage in stages:
-        if stage.name not in TABLES or stage.name in over or stage.name == "rejects":
-            raise NameTaken(f"Stage {stage.name!r} has no table of its own or is given twice; give it once.")
-        if stage.recipe.stage != stage.name:
-            raise PlanWrong(f"Stage {stage.name!r} has the recipe of {stage.recipe.stage!r}; give its own.")
-        for need in stage.needs:
-            if need not in over:
-                raise PlanWrong(f"Stage {stage.name!r} needs {need!r}, which is not before it; put it before.")
-            if stage.over == "sentences" and over[need] == "pairs":
-                raise PlanWrong(f"Stage {stage.name!r} is over sentences and cannot need {need!r}, over pairs.")
-        over[stage.name] = stage.over
-    return over
 
 
 def _check_sources(uses: Uses, sentences: Collection[Shard]) -> None:

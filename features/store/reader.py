@@ -52,7 +52,6 @@ class Provenance:
 
     version: int
     run_id: str
-    code_version: str
     recipe: Recipe | None
     versions: Mapping[str, int]
 
@@ -180,7 +179,6 @@ class StoreReader:
                 origin = Provenance(
                     version=version,
                     run_id=metadata.get("run_id", ""),
-                    code_version=metadata.get("code_version", ""),
                     recipe=Recipe.from_dict(recipe) if recipe else None,
                     versions=metadata.get("versions", {}),
                 )
@@ -197,24 +195,16 @@ class StoreReader:
         # Each side by itself: both together are nearly as many as there are pairs.
         sides = [pairs.select("shard", "corpus", source=side).unique() for side in ("shard_a", "shard_b")]
         with decoding("pairs", self.location):
-            of_pairs = pl.concat(sides).unique().sort("shard", "source", "corpus").collect()
+            of_pairs = pl.concat(sides).unique().collect()
         labels = self.scan("labels", at.get("labels"), columns=("corpus", "sentence_shard"))
         with decoding("labels", self.location):
-            of_labels = labels.unique().sort("sentence_shard", "corpus").collect()
-
-        sentences: dict[Shard, set[str]] = {shard: set() for shard in files["sentences"]}
-        by_pair: dict[Shard, set[str]] = {shard: set() for shard in files["pairs"]}
-        sources: dict[Shard, dict[Shard, None]] = {}
-        for shard, corpus, source in of_pairs.iter_rows():
-            by_pair.setdefault(shard, set()).add(corpus)
-            sentences.setdefault(source, set()).add(corpus)
-            sources.setdefault(shard, {})[source] = None
-        for corpus, source in of_labels.iter_rows():
-            sentences.setdefault(source, set()).add(corpus)
+            of_labels = labels.unique().collect()
+        of_sentences = [of_pairs.select("corpus", shard="source"), of_labels.select("corpus", shard="sentence_shard")]
+        sources = of_pairs.group_by("shard").agg(pl.col("source").unique().sort())
         uses = Uses(
-            {shard: frozenset(corpora) for shard, corpora in sentences.items()},
-            {shard: frozenset(corpora) for shard, corpora in by_pair.items()},
-            {shard: tuple(shards) for shard, shards in sources.items()},
+            dict.fromkeys(files["sentences"], frozenset()) | _corpora_of(pl.concat(of_sentences)),
+            dict.fromkeys(files["pairs"], frozenset()) | _corpora_of(of_pairs),
+            {shard: tuple(shards) for shard, shards in sources.iter_rows()},
         )
         self._uses = (files, uses)
         return uses
@@ -248,6 +238,10 @@ class StoreReader:
     def _tables(self) -> list[Table]:
         """Return the tables that exist."""
         return [self._table(name) for name in TABLES if name in self._ids]
+
+
+def _corpora_of(rows: pl.DataFrame) -> dict[Shard, frozenset[str]]:
+    return {shard: frozenset(corpora) for shard, corpora in rows.group_by("shard").agg("corpus").iter_rows()}
 
 
 def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.LazyFrame:

@@ -37,9 +37,8 @@ class DataFile:
 class Receipt:
     """One shard of one stage, written by a worker; small, picklable, and without effect until the flow commits it.
 
-    A stage that has rejects only (ingest) has no data. `expected` are the rows that went in, if every one must come out
-    as a row or as a reject; `seconds` is the time the stage took, for the record of the run; `columns` are those of the
-    data.
+    A stage that has rejects only (ingest) has no data. `seconds` is the time the stage took, for the record of the run;
+    `columns` are those of the data.
     """
 
     stage: str
@@ -47,7 +46,6 @@ class Receipt:
     fingerprint: Fingerprint
     data: DataFile | None
     reject_data: DataFile | None = None
-    expected: int | None = None
     seconds: float = 0.0
     columns: tuple[str, ...] = ()
 

@@ -70,10 +70,6 @@ def beating(renew: Callable[[], object]) -> Iterator[None]:
         thread.join()
 
 
-def _ignore(_: str) -> None:
-    """Tell nobody."""
-
-
 class Storage(ABC):
     """The objects of one store; small and picklable."""
 
@@ -134,7 +130,7 @@ class Storage(ABC):
 
     @abstractmethod
     def lease(
-        self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = _ignore
+        self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
     ) -> AbstractContextManager[None]:
         """Hold an object that one process at a time can hold, until the block or the process ends.
 
@@ -221,7 +217,9 @@ class FolderStorage(Storage):
         return removed
 
     @contextmanager
-    def lease(self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = _ignore) -> Iterator[None]:
+    def lease(
+        self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
+    ) -> Iterator[None]:
         path = self._path(name)
         with only_one(path, refusal, holder):
             try:

@@ -18,7 +18,7 @@ from datetime import timedelta
 import polars as pl
 
 from features.core.errors import StoreError
-from features.core.faults import NoRelease, OtherProjectsStore, OutOfRange, ReleaseKept, UnknownTable
+from features.core.faults import NoRelease, OtherProjectsStore, ReleaseKept
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import REJECTS
@@ -93,9 +93,6 @@ class Store(StoreReader):
         seconds: float = 0.0,
     ) -> Receipt:
         """Write a shard's rows and rejects as files that are in no table yet; the table is named by the stage."""
-        if table == "rejects":
-            raise UnknownTable("Rejects are written with the rows of their stage, or by write_rejects().")
-        writing.check_names(shard, fingerprint)
         target = self._table(table)
         where = f"shard {shard!r} of table {table!r}"
         columns = {**target.columns, **writing.further_columns(target, output.rows.columns)}
@@ -106,14 +103,13 @@ class Store(StoreReader):
         data = writing.write_rows(target, output.rows, shard, fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
         made = tuple(output.rows.columns)
-        return Receipt(table, data.shard, data.fingerprint, data, rejects, expected, seconds, made)
+        return Receipt(table, data.shard, data.fingerprint, data, rejects, seconds, made)
 
     def write_rejects(self, stage: str, shard: str, fingerprint: str, rejects: pl.DataFrame) -> Receipt:
         """Write rejects of a stage that has no table of its own: ingest, whose rejects are rows of files.
 
         The next commit under this shard's name replaces them; without a row, it clears those stored before.
         """
-        writing.check_names(stage, shard, fingerprint)
         writing.check_columns(rejects, REJECTS, f"the rejects of {shard!r} of stage {stage!r}")
         written = self._write_rejects(stage, shard, fingerprint, rejects)
         return Receipt(stage, Shard(shard), Fingerprint(fingerprint), None, written)
@@ -132,8 +128,8 @@ class Store(StoreReader):
         is the version of each table that has receipts (and of `rejects`).
 
         Args:
-            receipts: what workers returned; several of one shard are fine if they have the same fingerprint (the last
-                counts), and what is already committed changes nothing.
+            receipts: what workers returned; of several of one shard, the last counts, and what is already committed
+                changes nothing.
             run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
         """
@@ -258,10 +254,6 @@ class Store(StoreReader):
             without: numbers of releases that count as removed, to report what removing them would free.
             dry_run: only report what would be removed.
         """
-        if older_than < timedelta(0):
-            raise OutOfRange(f"The age {str(older_than)!r} of garbage is negative; give 0 or more.")
-        if without and not dry_run:
-            raise ValueError("releases are removed before their files: without= is for dry runs")
         releases = [release for release in self.releases() if release.number not in without]
         counts: dict[tuple[str, int], Mapping[str, int]] = {}
         needed: dict[str, set[str]] = defaultdict(set)

@@ -10,12 +10,12 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 import polars as pl
 
-from features.core.faults import CommitRefused, NameNotAllowed, RowsLost, RowsWrong, UnknownTable
+from features.core.faults import CommitRefused, RowsLost, RowsWrong
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
@@ -27,7 +27,6 @@ from features.store.fingerprints import identity, identity_of
 from features.store.receipts import DataFile, Receipt
 from features.store.scope import ShardKey
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 _NAME_DIGITS = 20  # of SHA-256, in a file name
 
@@ -46,26 +45,13 @@ def write_rows(table: Table, rows: pl.DataFrame, shard: str, fingerprint: str, s
     return replace(file, path=path)
 
 
-def check_names(*names: str) -> None:
-    """Refuse names of stages, shards and fingerprints that cannot be used unchanged as folder names."""
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise NameNotAllowed(f"{name!r} cannot be used as a name in a table; use letters, digits, '-' and '_'.")
-
-
 def check_columns(frame: pl.DataFrame, columns: Columns, where: str) -> None:
     """Refuse a frame whose columns are not those of the schema, by name, type or order; `where` is for the message."""
-    schema = frame.schema
-    missing = [name for name in columns if name not in schema]
-    unknown = [name for name in schema if name not in columns]
-    if missing or unknown:
-        wrong = [f"no column {name!r}" for name in missing] + [f"an unknown column {name!r}" for name in unknown]
-        raise RowsWrong(f"The rows of {where} have {', '.join(wrong)}; the columns are {', '.join(columns)}.")
-    for name, dtype in columns.items():
-        if schema[name] != dtype:
-            raise RowsWrong(f"Column {name!r} of {where} is {schema[name]}; it has to be {dtype}.")
-    if list(schema) != list(columns):
-        raise RowsWrong(f"The columns of {where} stand in the order {', '.join(schema)}; use {', '.join(columns)}.")
+    both = zip_longest(frame.schema.items(), pl.Schema(columns).items(), fillvalue=("nothing", ""))
+    for (name, dtype), (expected, of_type) in both:
+        if (name, dtype) != (expected, of_type):
+            shown, wanted = f"{name} {dtype}".strip(), f"{expected} {of_type}".strip()
+            raise RowsWrong(f"The columns of {where} have {shown} where {wanted} has to be.")
 
 
 def further_columns(table: Table, names: Iterable[str]) -> Columns:
@@ -100,12 +86,12 @@ def commit(
     tables: Mapping[str, Table], receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]
 ) -> dict[str, int]:
     """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
-    unique = _unique(receipts)
+    unique = list({(receipt.stage, receipt.shard): receipt for receipt in receipts}.values())
     if not unique:
         return {}
     storage = tables["rejects"].storage
     for receipt in unique:
-        _verify(tables, receipt, recipes)
+        _verify(receipt, recipes[receipt.stage])
     files = {name: [file for each in unique if each.stage == name and (file := each.data)] for name in tables}
     files["rejects"] = [file for each in unique if (file := each.reject_data)]
     for name, written in files.items():
@@ -145,19 +131,6 @@ def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id:
     }
 
 
-def _unique(receipts: Iterable[Receipt]) -> list[Receipt]:
-    unique: dict[ShardKey, Receipt] = {}
-    for receipt in receipts:
-        other = unique.get((receipt.stage, receipt.shard))
-        if other and other.fingerprint != receipt.fingerprint:
-            raise CommitRefused(
-                f"Shard {receipt.shard!r} of stage {receipt.stage!r} was made in two ways ({other.fingerprint!r} and "
-                f"{receipt.fingerprint!r}); commit one of them."
-            )
-        unique[receipt.stage, receipt.shard] = receipt
-    return list(unique.values())
-
-
 def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return what a commit records about its shards: fingerprints, and the recipes by their identity."""
     used = {receipt.stage: recipes[receipt.stage] for receipt in made}
@@ -167,19 +140,12 @@ def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[s
     }
 
 
-def _verify(tables: Mapping[str, Table], receipt: Receipt, recipes: Mapping[str, Recipe]) -> None:
-    where = f"shard {receipt.shard!r} of stage {receipt.stage!r}"
-    recipe = recipes.get(receipt.stage)
-    if recipe is None:
-        raise CommitRefused(f"There is no recipe for {where}; give the recipe of every stage that is committed.")
+def _verify(receipt: Receipt, recipe: Recipe) -> None:
     if identity(recipe) != identity_of(receipt.fingerprint):
         raise CommitRefused(
-            f"The fingerprint {receipt.fingerprint!r} of {where} is not that of the recipe, {identity(recipe)!r}; "
-            "plan again with the settings in use."
+            f"The fingerprint {receipt.fingerprint!r} of shard {receipt.shard!r} of stage {receipt.stage!r} is not "
+            f"that of the recipe, {identity(recipe)!r}; plan again with the settings in use."
         )
-    if receipt.data and receipt.stage not in tables:
-        raise UnknownTable(f"There is no table {receipt.stage!r} for {where}; there are {', '.join(tables)}.")
-    check_conservation(receipt.rows, receipt.rejects, receipt.expected, where)
 
 
 def _verify_files(table: Table, written: Sequence[DataFile]) -> None:

@@ -208,7 +208,7 @@ CASES = {
     "page in a folder that is a file": Wrong(
         lambda _: None,
         ("explain", "two cats", "a cat", "--html", "pairs.tsv/page.html"),
-        ("pairs.tsv/page.html", "is not a folder; check its folder"),
+        ("pairs.tsv/page.html", "a part of the path is a file"),
     ),
     "evaluate before train": Wrong(lambda _: None, ("evaluate",), ("facetflow train",)),
     "evaluate a run that is not there": Wrong(lambda _: None, ("evaluate", "nope"), ("'nope'", "facetflow train")),

@@ -1,26 +1,21 @@
 """The texts to search: those of a release, of a file, or of the files in a folder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from features.core.faults import ColumnMissing, FileEmpty, UnknownTexts
-from features.core.files import refuse_other_tables, source_name
+from features.core.faults import FileEmpty, UnknownTexts
+from features.core.files import source_name
 from features.core.wording import counted
-from features.corpora.headers import hint_of_form, shown_names
-from features.corpora.piped import as_file
-from features.corpora.texts import TextCells, complete_ids, read_text_table, text_columns
-from features.parsers.texts import written_sentences
-from features.sentences import normalise
+from features.corpora.texts import complete_ids
+from features.parsers.texts import TABLES, stream_texts
 from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease
 from training.search.blocks import EncodedFile
-
-_TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,38 +67,13 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     return SearchedTexts(each, ids, (), source_name(path), without, wrong)
 
 
-def stream_texts(path: Path, columns: Sequence[str] = ()) -> Iterator[TextCells]:
-    """Yield the texts of a file, as `texts_of_file` reads it, row by row; rows without a text too."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    of_table = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in [[table] for table in _TABLES]
-    if columns and not of_table:
-        refuse_other_tables(path)
-        raise ColumnMissing(
-            f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
-            f"({', '.join(_TABLES)})."
-        )
-    if not of_table:
-        for line, (identity, sentence) in enumerate(written_sentences(path), start=1):
-            yield TextCells(line, normalise(identity), normalise(sentence))
-        return
-    with as_file(path) as file:
-        columns = columns or ("text",)
-        there = text_columns(file, columns)
-        if missing := [column for column in columns if column not in there]:
-            problem = f"{source_name(path)} has no column {missing[0]!r}; it has {shown_names(there)}"
-            to_do = hint_of_form(file) or ": name the one with the text by --text; repeat it to join several"
-            raise ColumnMissing(f"{problem}{to_do}.")
-        for row in read_text_table(file, columns):
-            yield row._replace(id=normalise(row.id), text=normalise(row.text))
-
-
 def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     """Read the texts of the tables and text files in a folder as `texts_of_file` does; ids begin with the file."""
-    suffixes = (".txt", *_TABLES)
+    suffixes = (".txt", *TABLES)
     files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes)
     if not files:
         raise FileEmpty(f"The folder {str(folder)!r} has no texts: put files there ({', '.join(suffixes)}).")
-    each = [texts_of_file(file, columns if file.suffix.lower() in _TABLES else ()) for file in files]
+    each = [texts_of_file(file, columns if file.suffix.lower() in TABLES else ()) for file in files]
     return SearchedTexts(
         texts=tuple(text for part in each for text in part.texts),
         ids=tuple(f"{file.name}:{number}" for file, part in zip(files, each, strict=True) for number in part.ids),

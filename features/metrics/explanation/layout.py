@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 GAP = 15.0  # between two boxes of a layer
 _WAY = 10.0  # width of a way point
 _SWEEPS = 12
@@ -166,17 +168,12 @@ def _place(
 def _spread(wanted: Sequence[float], layer: Sequence[int], widths: Sequence[float]) -> list[float]:
     """Return places in order, boxes not overlapping, with the least squared distance from the wanted ones.
 
-    Isotonic regression (pool adjacent violators) on the places minus the width of the preceding boxes.
+    Isotonic regression on the places minus the width of the preceding boxes.
     """
+    from scipy.optimize import isotonic_regression  # slow to import
+
     room = [0.0]
     for node, following in pairwise(layer):
         room.append(room[-1] + (widths[node] + widths[following]) / 2 + GAP)
-    blocks: list[tuple[float, int]] = []  # mean and number of the pooled places
-    for place, before in zip(wanted, room, strict=True):
-        mean, count = place - before, 1
-        while blocks and blocks[-1][0] > mean:
-            other, others = blocks.pop()
-            mean, count = (mean * count + other * others) / (count + others), count + others
-        blocks.append((mean, count))
-    free = [mean for mean, count in blocks for _ in range(count)]
+    free = isotonic_regression(np.subtract(wanted, room)).x.tolist()
     return [place + before for place, before in zip(free, room, strict=True)]

@@ -44,7 +44,7 @@ def test_a_table_survives_writing_and_reading(tmp_path, suffix):
     write_table(FRAME, path)
 
     # Text formats without quotes cannot tell an empty cell from none.
-    same = read_table(path, types).with_columns(pl.col("sentence").fill_null(""))
+    same = read_table(path, list(types)).cast(pl.Schema(types)).with_columns(pl.col("sentence").fill_null(""))
     assert same.equals(FRAME.with_columns(pl.col("sentence").fill_null("")))
 
 
@@ -64,15 +64,6 @@ def test_a_missing_column_is_named(tmp_path, suffix):
 
     with refused(ColumnMissing):
         read_table(path, ["label"])
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_cell_of_another_type_is_an_input_error(tmp_path, suffix):
-    path = tmp_path / f"table{suffix}"
-    write_table(FRAME, path)
-
-    with refused(UnknownForm):
-        read_table(path, {"sentence": pl.Int64})
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

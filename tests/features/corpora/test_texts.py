@@ -192,4 +192,4 @@ def test_texts_of_an_evaluation_set_are_guarded(tmp_path):
     (tmp_path / "mr.txt").write_text("1 A gem .\n")
     guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")]), tmp_path)
 
-    assert guard.sets_with("a gem") == ("mr",)
+    assert guard.leaks("train", "a gem") == "'a gem' is a sentence of mr"

@@ -26,7 +26,7 @@ def numbered(number, graph):
 
 def test_a_reject_keeps_its_place(write):
     first = write("a", numbered(1, DOG), REJECT, numbered(3, CAT))
-    pairs = pair_files(first, write("b", numbered(1, DOG), numbered(2, DOG), numbered(3, CAT))).pairs()
+    pairs = pair_files(first, write("b", numbered(1, DOG), numbered(2, DOG), numbered(3, CAT)))
     assert [pair.number for pair in pairs] == [1, 2, 3]
     assert [pair.graphs is None for pair in pairs] == [False, True, False]
     assert pairs[1].faults == ("a, block at line 4: rejected as no_graph: no file has it",)
@@ -40,11 +40,11 @@ def test_other_ids_are_refused_with_the_first_difference(write):
     )
     with refused(NotParallel):
         pair_files(first, second)
-    assert [pair.ids for pair in pair_files(first, second, by_position=True).pairs()][1] == ("2", "3")
+    assert [pair.ids for pair in pair_files(first, second, by_position=True)][1] == ("2", "3")
 
 
 def test_ids_count_where_both_have_them(write):
-    pairs = pair_files(write("a", numbered(7, DOG), DOG), write("b", DOG, numbered(8, DOG))).pairs()
+    pairs = pair_files(write("a", numbered(7, DOG), DOG), write("b", DOG, numbered(8, DOG)))
     assert [pair.ids for pair in pairs] == [("7", None), (None, "8")]
 
 
@@ -64,8 +64,3 @@ def test_a_graph_that_breaks_in_two_is_named(write):
 def test_a_file_without_graphs_is_refused(write):
     with refused(FileEmpty):
         pair_files(write("a", DOG), write("b", "\n"))
-
-
-def test_graphs_are_decoded_part_by_part(write):
-    files = pair_files(write("a", *[DOG] * 5), write("b", *[CAT] * 5))
-    assert [[pair.number for pair in part] for part in files.parts(2)] == [[1, 2], [3, 4], [5]]

@@ -4,14 +4,15 @@ import hashlib
 
 import polars as pl
 import pytest
+from generated import pair_id
 from sentences import refused
 
-from features.core.faults import NameTaken, UnknownShard
+from features.core.faults import UnknownShard
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
 from features.ingest.building import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
-from features.sentences import pair_id, sentence_id
+from features.sentences import sentence_id
 
 
 def test_tables_have_the_columns_of_the_store(four_pairs, run):
@@ -97,13 +98,6 @@ def test_changed_judgements_are_reported_and_not_taken_over(tmp_path, write, run
     ]
 
 
-def test_two_corpora_with_one_name_are_refused(four_pairs, run):
-    corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv"})
-
-    with refused(NameTaken):
-        run(four_pairs, corpora=[corpus, corpus])
-
-
 def test_one_pair_in_two_corpora_is_two_pairs_of_the_same_sentences(four_pairs, run, pairs_of):
     corpora = [CorpusSettings(dataset="pairs", name=name, files={"train": "p.tsv"}) for name in ("x", "y")]
 
@@ -118,10 +112,6 @@ def test_known_tables_that_contradict_each_other_are_refused(four_pairs, run, st
 
     with refused(UnknownShard):
         run(four_pairs, sentences.head(1), pairs)
-    with refused(UnknownShard):
-        run(four_pairs, sentences, pairs.select("pair_id", "shard"))
-    with refused(UnknownShard):
-        run(four_pairs, sentences.with_columns(shard=pl.lit("pairs-00000")), pairs)
 
 
 def test_new_shards_are_numbered_after_the_known_ones(four_pairs, write, run, stored):

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import polars as pl
+from generated import pair_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSetti
 from features.ingest.building import Ingested, ingest
 from features.ingest.known import KNOWN, Known
 from features.schemas import PAIRS, SENTENCES
-from features.sentences import normalise, pair_id, sentence_id
+from features.sentences import normalise, sentence_id
 
 Row = tuple[str, str, str]
 

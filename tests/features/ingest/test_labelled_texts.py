@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from generated import pair_id
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSetti
 from features.ingest.building import ingest
 from features.ingest.known import KNOWN, Known
 from features.schemas import LABELS
-from features.sentences import pair_id, sentence_id
+from features.sentences import sentence_id
 
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
 NLI_COLUMNS = {"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}

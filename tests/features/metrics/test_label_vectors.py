@@ -53,7 +53,6 @@ def test_rows_of_several_shards_make_one_table():
 @pytest.mark.parametrize(
     ("words", "matrix"),
     [
-        (["cat"], np.ones((2, 3))),
         (["cat", "dog"], np.array([[1.0, 0.0], [0.0, 0.0]])),
         (["cat"], np.array([[np.nan, 0.0]])),
     ],
@@ -61,9 +60,3 @@ def test_rows_of_several_shards_make_one_table():
 def test_a_wrong_table_is_refused(words, matrix):
     with refused(VectorsWrong):
         LabelVectors(words, matrix.astype(np.float32))
-
-
-def test_vectors_of_two_models_are_not_mixed():
-    rows = pl.DataFrame({"label": ["cat", "dog"], "vector": [[1.0], [0.0, 1.0]]}, schema=LABEL_VECTORS)
-    with refused(VectorsWrong):
-        LabelVectors.from_rows(rows)

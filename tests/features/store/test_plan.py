@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from sentences import refused
 
-from features.core.faults import NameTaken, PlanWrong, UnknownShard
+from features.core.faults import UnknownShard
 from features.stages.stage import Recipe
 from features.store.fingerprints import Change, fingerprint
 from features.store.plan import plan
@@ -274,21 +274,6 @@ def test_long_lists_of_shards_are_cut():
 def test_reason_reads_as_a_sentence():
     assert str(Reason("recipe")) == "because the recipe changed"
     assert str(Reason("failed", error="boom")) == "failed before (boom)"
-
-
-@pytest.mark.parametrize(
-    ("stages", "fault"),
-    [
-        (chain()[1:], PlanWrong),
-        ([*chain(), chain()[0]], NameTaken),
-        ([PlannedStage("tea", "pairs", (), Recipe("tea"))], NameTaken),
-        ([PlannedStage("amr", "sentences", ("pairs",), Recipe("amr"))], PlanWrong),
-        ([PlannedStage("amr", "sentences", (), Recipe("srl"))], PlanWrong),
-    ],
-)
-def test_wrong_chains_are_refused(store, stages, fault):
-    with refused(fault):
-        plan(store, stages)
 
 
 def test_pairs_of_a_sentence_shard_that_is_not_there_are_refused(store, ingest):

@@ -16,7 +16,6 @@ from features.core.errors import StoreError
 from features.core.faults import (
     NoRelease,
     NotComplete,
-    OutOfRange,
     StoreDamaged,
     TableFileDamaged,
     TooManyRejects,
@@ -433,8 +432,3 @@ def test_empty_folders_go(store, build):
     store.collect_garbage(NOW)
 
     assert all(any(found.iterdir()) for found in (Path(store.location) / "tables").rglob("*=*") if found.is_dir())
-
-
-def test_negative_age_is_refused(store):
-    with refused(OutOfRange):
-        store.collect_garbage(timedelta(days=-1))

@@ -205,7 +205,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
     print_scores(scores)
     assert "Left out of mr: 2 without text." in capsys.readouterr().out
     guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse
-    assert guard.sets_with("the cat sleeps") == ("mr",)
+    assert guard.leaks("train", "the cat sleeps") == "'the cat sleeps' is a sentence of mr"
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_what_is_scored_is_guarded_and_what_classifiers_learn_from_is_not(files)
     guard = LeakageGuard(
         LeakageSettings(evaluation=[EvaluationSet(**SST), EvaluationSet(**MR), EvaluationSet(**MRPC)]), files
     )
-    assert guard.sets_with("Only a cat in dev!") == ("sst2",)
-    assert guard.sets_with("only a cat in train") == ()
-    assert "mr" in guard.sets_with("the cat sleeps")  # one file is all scored
-    assert "mrpc" in guard.sets_with("the dog runs")
+    assert guard.leaks("train", "Only a cat in dev!") == "'Only a cat in dev!' is a sentence of sst2"
+    assert guard.leaks("train", "only a cat in train") is None
+    assert "mr" in str(guard.leaks("train", "the cat sleeps"))  # one file is all scored
+    assert "mrpc" in str(guard.leaks("train", "the dog runs"))
