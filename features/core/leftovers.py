@@ -96,9 +96,9 @@ def scratch(kind: str) -> Iterator[Path]:
 
 
 def remove_dead_scratch() -> list[Path]:
-    """Remove the temporary folders that killed processes left; return them. Another user's cannot be opened."""
+    """Remove the temporary folders that killed processes of this user left; return them."""
     folders = Path(tempfile.gettempdir()).glob(f"{SCRATCH}*")
-    return remove_dead(path for path in folders if _SCRATCH_NAME.fullmatch(path.name))
+    return remove_dead(path for path in folders if _SCRATCH_NAME.fullmatch(path.name) and _is_mine(path))
 
 
 def remove_dead(paths: Iterable[Path]) -> list[Path]:
@@ -125,3 +125,9 @@ def _remove_if_dead(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return not path.exists()
+
+
+def _is_mine(path: Path) -> bool:
+    with suppress(OSError):
+        return path.lstat().st_uid == os.getuid()  # to open another's pipe would wait
+    return False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+from polars import selectors as cs
 
 from features.core.errors import RowError
 from features.core.faults import FileEmpty
@@ -129,9 +130,13 @@ def table_row(cells: Mapping[str, Any]) -> TableRow:
 
 
 def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
-    """Read the rows of a table as `read_rows` does, those of a text in columns as far as that gives the same."""
+    """Read the rows of a table as `read_rows` does, in columns as far as that gives the same."""
     form = layout.form or table_format(path)
-    done = (yield from _text_blocks(path, form, layout)) if form in SEPARATORS else 0
+    done: int | None = 0
+    if form in SEPARATORS:
+        done = yield from _text_blocks(path, form, layout)
+    elif form == "parquet" and (rows := _plain_parquet(path, layout)) is not None:
+        done = yield from _parquet_blocks(rows)
     if done is not None:
         left = (row for row in read_rows(path, layout) if row[0] > done)
         while others := list(islice(left, BLOCK_ROWS)):
@@ -163,6 +168,26 @@ def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generato
             others: list[Read] = [(line, _wrong_width(number, len(names), width)) for line, number in wrong]
             yield Block(rows.filter(fits).select("line", **columns), others)
     return 0 if nothing else None
+
+
+def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
+    """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
+    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
+    types = dict(rows.collect_schema())
+    score = types.pop("score", pl.String())
+    return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None
+
+
+def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:
+    texts = cs.string().fill_null("")
+    line = 1
+    for batch in rows.collect().iter_slices(BLOCK_ROWS):
+        cells = batch.with_row_index("line", line)
+        line += batch.height
+        wrong = pl.any_horizontal(texts.str.contains("\0", literal=True))
+        others = [_typed(row["line"], *map(row.get, ROLES)) for row in cells.filter(wrong).iter_rows(named=True)]
+        yield Block(cells.filter(~wrong).with_columns(texts), others)
+    return 0 if line == 1 else None
 
 
 def _typed(line: int, a: object, b: object, score: object, *others: object) -> TableRow | tuple[int, RowError]:

@@ -24,6 +24,8 @@ from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metric
 from features.metrics.metric import Comparison, Metric
 from features.metrics.own import OwnMetric
 
+_BATCH = 8192  # pairs measured at once; memory does not grow with the number of pairs
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredFiles:
@@ -87,8 +89,10 @@ def score_pairs(
         for number, (wanted, parse) in enumerate(zip(gold, parsed, strict=True), start=1)
         if wanted is not None
     ]
+    batches = [_statistics(pairs[start : start + _BATCH], metrics) for start in range(0, len(pairs) or 1, _BATCH)]
+    statistics = {name: np.concatenate([batch[name] for batch in batches]) for name in metrics}
     context = {**(context or {}), "wiki": "dropped" if drop_wiki else "kept"}
-    return score_corpus(metrics, _statistics(pairs, metrics), bootstrap or Bootstrap(), context)
+    return score_corpus(metrics, statistics, bootstrap or Bootstrap(), context)
 
 
 _Pair = tuple[int, AmrGraph, AmrGraph | None]  # number of the gold graph, gold, parsed

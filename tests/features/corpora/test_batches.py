@@ -23,6 +23,7 @@ rows = st.tuples(texts, texts, scores, labels, labels).map(list)
 odd_rows = st.one_of(rows.map(lambda row: row[:3]), rows.map(lambda row: [*row, "more"]), st.just([]), st.just(["A."]))
 ends = st.sampled_from(["\n", "\n", "\n", "\r\n"])
 lines = st.lists(st.tuples(st.one_of(rows, rows, odd_rows), ends), max_size=12)
+typed_scores = st.one_of(st.none(), st.integers(-3, 3), st.floats(), st.just("x"))
 
 
 def both_ways(read_both_ways, folder, **given_settings):
@@ -49,6 +50,17 @@ def test_text_gives_the_same_rows_in_columns(read_both_ways, written, form, quot
         columns = COLUMNS if by_name else {role: place for place, role in enumerate(COLUMNS)}
         files = {"train": [f"p.{form}"]}
         both_ways(read_both_ways, Path(folder), files=files, columns=columns, quotes=quotes, draw={"dev": 0.1})
+
+
+@given(st.lists(st.tuples(st.one_of(st.none(), texts, st.just("A\0")), texts, labels)), st.lists(typed_scores))
+def test_parquet_gives_the_same_rows_in_columns(read_both_ways, written, given_scores):
+    height = min(len(written), len(given_scores))
+    frame = pl.DataFrame(written[:height], schema={"a": pl.String, "b": pl.String, "l": pl.String}, orient="row")
+    score = pl.Series("s", given_scores[:height], strict=False)
+    with tempfile.TemporaryDirectory() as folder, patch.object(batches, "BLOCK_ROWS", 3):
+        frame.with_columns(score).write_parquet(Path(folder) / "p.parquet")
+        columns = {role: COLUMNS[role] for role in ("sentence_a", "sentence_b", "score", "label")}
+        both_ways(read_both_ways, Path(folder), files={"train": ["p.parquet"]}, columns=columns)
 
 
 @pytest.mark.parametrize("line", [b"A.\tB\xff.\t1\n", b"A.\tB.\t1\tmore\n", b"\tB.\t1\n", b"A.\tB.\tx\n"])
