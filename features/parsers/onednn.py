@@ -5,6 +5,7 @@ AVX-512. oneDNN, which torch also ships and uses for bfloat16, uses AVX-512 ther
 gradients are needed, nothing changes. Figures: docs/results/speed.md.
 """
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,5 +66,8 @@ def mkl_is_slow() -> bool:
 
 def _processor_vendor() -> str:
     """Return the processor's vendor id; `GenuineIntel` if it is unknown, so that nothing changes."""
-    lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # not Linux
+        return platform.processor().rpartition(", ")[2] or _INTEL
     return next((line.rpartition(": ")[2] for line in lines if line.startswith("vendor_id")), _INTEL)

@@ -53,7 +53,8 @@ def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
 
 def _models(settings: LabelVectorSettings) -> StageModels:
     if settings.file is not None:
-        size = int(settings.file.stat().st_size * _OF_TEXT)
+        share = 1 if settings.file.suffix.lower() == ".gz" else _OF_TEXT
+        size = int(settings.file.stat().st_size * share)
         return StageModels(files=(settings.file,), bytes=((settings.file, size),))
     return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
 

@@ -100,7 +100,7 @@ def node_tensors(
     }
 
 
-def padded_length(length: int, multiple: int = _MULTIPLE) -> int:
+def padded_length(length: int, multiple: int) -> int:
     """Return the next multiple, at least one."""
     return max(1, -(-length // multiple)) * multiple
 

@@ -132,6 +132,14 @@ def test_the_processor_says_who_made_it(
     assert onednn._processor_vendor() == vendor
 
 
+def test_a_processor_that_is_not_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onednn, "_CPUINFO", tmp_path / "none")
+    monkeypatch.setattr(onednn.platform, "processor", lambda: "AMD64 Family 26 Model 2 Stepping 1, AuthenticAMD")
+    assert onednn._processor_vendor() == "AuthenticAMD"
+    monkeypatch.setattr(onednn.platform, "processor", lambda: "")
+    assert onednn._processor_vendor() == "GenuineIntel"
+
+
 def test_nothing_changes_where_mkl_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onednn, "_processor_vendor", lambda: "GenuineIntel")
     model = nn.Sequential(nn.Linear(2, 2))
