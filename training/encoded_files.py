@@ -29,6 +29,7 @@ from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
+from training.runs import encoder_title
 from training.search.blocks import ARROW, METADATA, VECTOR
 from training.search.texts import stream_texts
 from training.search.vectors import require_finite
@@ -114,7 +115,8 @@ def encode_file(
                 with whole_file(part) as file:
                     pq.write_table(table, file)
             on_rows(start + len(some), total)
-        _join(sorted(parts.glob("*.parquet")), output, made | ({} if ranges is None else {"ranges": ranges.tolist()}))
+        made |= {"name": encoder_title(encoder)} | ({} if ranges is None else {"ranges": ranges.tolist()})
+        _join(sorted(parts.glob("*.parquet")), output, made)
     return Encoded(total, empty, tuple(wrong))
 
 
