@@ -16,6 +16,7 @@ from textwrap import shorten
 
 from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
+from features.core.wording import counted
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
 
@@ -106,7 +107,7 @@ def require_parallel(
             continue
         files, what_to_do = f"{names[0]} and {names[1]} do not match line by line", BY_POSITION
         if counts[0] != counts[1]:
-            files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+            files = f"{names[0]} has {counted(counts[0], 'graph')} and {names[1]} has {counts[1]:,}"
             what_to_do = "give files with one block per pair"
         left, right = map(_in_words, both)
         raise NotParallel(

@@ -107,7 +107,7 @@ def explain(
             else:
                 line |= next(each_explained).as_json(facts, graphs=bool(graphs))
             write_json(line, indent=None)
-    elif html is None:
+    elif html is None and explained:
         print_explanations(explained, facts, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
