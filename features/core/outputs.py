@@ -81,8 +81,6 @@ def check_output(path: Path, *others: Path) -> None:
                 f"{shown(path)} is named twice, and the output would overwrite the other file: give the "
                 "output a file of its own."
             )
-    if path.suffix == ".toml" and path.exists():
-        raise OutputOverwrites(f"{shown(path)} may be a project file, which no output replaces: name another file.")
     try:
         if path.is_dir():
             raise _refused(path, "it is a folder")

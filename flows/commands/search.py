@@ -10,7 +10,7 @@ from features.core.faults import EmptyText, TooFewTexts
 from features.core.outputs import STANDARD, TABLES
 from features.core.wording import clipped, counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
-from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, output_options
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, in_utf8, output_options
 from flows.terminal import write_json
 
 
@@ -33,7 +33,7 @@ _TOP = click.option(
 
 
 @click.command()
-@click.argument("text")
+@click.argument("text", callback=in_utf8)
 @click.option(
     "--facet",
     "weights",

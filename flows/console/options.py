@@ -26,6 +26,13 @@ TAGGER = click.option(
 )
 
 
+def in_utf8(_context: click.Context, _argument: click.Parameter, given: Any) -> Any:
+    """Refuse a text, or one of several, that the shell gave in another encoding."""
+    if (text := "".join(given)).encode(errors="ignore").decode() != text:
+        raise click.BadParameter(f"{text!r} is not UTF-8")
+    return given
+
+
 def _device(_context: click.Context, _option: click.Parameter, name: str) -> str:
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name):
         raise click.BadParameter(f"{name!r} is none of auto, cpu, cuda and cuda:N")

@@ -115,9 +115,6 @@ def test_an_output_that_is_named_twice_is_refused_before_the_work(tmp_path, monk
     for path in (file, Path("a.tsv"), tmp_path / "link.tsv"):
         with refused(OutputOverwrites):
             check_output(path, STANDARD, file)
-    (tmp_path / "facetflow.toml").touch()
-    with refused(OutputOverwrites):
-        check_output(tmp_path / "facetflow.toml")
     check_output(file, tmp_path / "b.tsv", STANDARD)
     check_output(STANDARD, STANDARD)
     check_output(Path(os.devnull), Path(os.devnull))
