@@ -220,7 +220,7 @@ CASES = {
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),
         ("measure", "one.amr", "graphs.amr", "-o", "o.tsv"),
-        ("1 graphs", "2"),
+        ("1 graph", "2"),
     ),
     "no sentences to parse": Wrong(
         put("empty.txt", "\n\n"), ("parse", "amr", "empty.txt", "-o", "o.amr", "--graphs", "graphs.amr"), ("empty.txt",)
