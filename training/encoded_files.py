@@ -24,13 +24,15 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core.durable import file_sha256, write_whole
-from features.core.faults import FileEmpty, NotAFile
+from features.core.faults import NotAFile
 from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
 from features.parsers.texts import stream_texts
+from training.runs import encoder_title
 from training.search.blocks import ARROW, METADATA, VECTOR
+from training.search.texts import no_text
 from training.search.vectors import require_finite
 from training.writing import writing
 
@@ -83,7 +85,7 @@ def encode_file(
         empty += not row.text and not row.problem
         wrong += [f"{source_name(source)}, line {row.line}: {row.problem}"] if row.problem else []
     if total == empty + len(wrong):
-        raise FileEmpty(f"{source_name(source)} has no text; give a file with at least one.")
+        raise no_text(source, wrong)
     made = {
         "texts": file_sha256(source),
         "columns": list(columns),
@@ -114,7 +116,8 @@ def encode_file(
                 with whole_file(part) as file:
                     pq.write_table(table, file)
             on_rows(start + len(some), total)
-        _join(sorted(parts.glob("*.parquet")), output, made | ({} if ranges is None else {"ranges": ranges.tolist()}))
+        made |= {"name": encoder_title(encoder)} | ({} if ranges is None else {"ranges": ranges.tolist()})
+        _join(sorted(parts.glob("*.parquet")), output, made)
     return Encoded(total, empty, tuple(wrong))
 
 

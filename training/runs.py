@@ -92,6 +92,12 @@ def run_title(run: Path) -> str:
     return run.name if group == run else f"{group.parent.name}/{group.name}/{run.name}"
 
 
+def encoder_title(encoder: Path) -> str:
+    """Return what an encoder is called, from its folder alone: the id of its run, or the name of a model or folder."""
+    absolute = encoder.resolve()
+    return run_title(absolute.parent) if absolute.name in {ENCODER, "files"} else absolute.name
+
+
 def group_of(run: Path) -> Path:
     """Return the folder with the seeds of one training; the folder itself if it is not a run of a project."""
     return run.parent if _SEED.fullmatch(run.name) and _GROUP.fullmatch(run.parent.name) else run

@@ -207,8 +207,13 @@ def _parse(data: bytes, kind: TableFormat) -> pl.DataFrame:
     )
 
 
-def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> None:
-    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one."""
+def write_table(
+    frame: pl.DataFrame, path: Path, chosen: str | None = None, metadata: dict[str, str] | None = None
+) -> None:
+    """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one.
+
+    Only Parquet holds metadata.
+    """
     kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
@@ -217,7 +222,7 @@ def write_table(frame: pl.DataFrame, path: Path, chosen: str | None = None) -> N
     if kind == "tsv":
         _require_plain_cells(frame, path)
     with whole_file(path) as file:
-        _write(frame, file, kind)
+        _write(frame, file, kind, metadata)
 
 
 def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
@@ -230,9 +235,9 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(formula).then(text.str.replace("^", "'")).otherwise(text))
 
 
-def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat) -> None:
+def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat, metadata: dict[str, str] | None = None) -> None:
     if kind == "parquet":
-        frame.write_parquet(target, compression="zstd")
+        frame.write_parquet(target, compression="zstd", metadata=metadata)
     elif kind == "jsonl":
         frame.write_ndjson(target)
     else:

@@ -22,6 +22,15 @@ def all_of(number: int, what: str) -> str:
     return f"The only {what}" if number == 1 else f"All {counted(number, what)}"
 
 
+def clipped(text: str, most: int = 300) -> str:
+    """Return the beginning of a text that has more than so many letters.
+
+    >>> clipped("two words", 20), clipped("two words", 4)
+    ('two words', 'two…')
+    """
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
+
+
 def did_you_mean(name: str, known: Iterable[str], then: str) -> str:
     """Return the end of a message about an unknown name: the known name closest to it, if one is close, then `then`.
 

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import shorten
 
 from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
+from features.core.wording import counted
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
 
@@ -76,14 +78,15 @@ def require_parallel(
     paths: tuple[Path, Path], sides: Sequence[Sequence[PenmanBlock]], *, by_position: bool, why: str = ""
 ) -> None:
     """Refuse two files of which a block has no partner, or one with another id unless `by_position`; also say `why`."""
+    counts, names = [len(blocks) for blocks in sides], [source_name(path) for path in paths]
+    # Sentences may differ; where blocks are missing, they tell from which one on.
+    keys = [*([] if by_position else ["id"]), *(["snt"] if counts[0] != counts[1] else [])]
     for number, both in enumerate(zip_longest(*sides), start=1):
-        ids = {identity for block in both if block and (identity := block.metadata.get("id"))}
-        if None not in both and (by_position or len(ids) < 2):
+        if None not in both and _agree(both, keys):
             continue
-        counts, names = [len(blocks) for blocks in sides], [source_name(path) for path in paths]
         files, what_to_do = f"{names[0]} and {names[1]} do not match line by line", BY_POSITION
         if counts[0] != counts[1]:
-            files = f"{names[0]} has {counts[0]} graphs and {names[1]} has {counts[1]}"
+            files = f"{names[0]} has {counted(counts[0], 'graph')} and {names[1]} has {counts[1]:,}"
             what_to_do = "give files with one block per pair"
         left, right = map(_in_words, both)
         raise NotParallel(
@@ -91,11 +94,22 @@ def require_parallel(
         )
 
 
+def _agree(both: Sequence[PenmanBlock], keys: Sequence[str]) -> bool:
+    """Return whether two blocks agree in the first of some fields that both have: in the letters of sentences."""
+    for key in keys:
+        left, right = (block.metadata.get(key, "") for block in both)
+        if left and right:
+            spelt = ["".join(filter(str.isalnum, text.lower())) for text in (left, right)]
+            return left == right or (key == "snt" and spelt[0] == spelt[1])
+    return True
+
+
 def _in_words(block: PenmanBlock | None) -> str:
     if block is None:
         return "nothing"
-    identity = block.metadata.get("id")
-    return f"id {identity!r} ({block.place})" if identity else block.place
+    identity, sentence = block.metadata.get("id"), shorten(block.metadata.get("snt", ""), 60, placeholder="…")
+    name = f"id {identity!r}" if identity else repr(sentence) if sentence else ""
+    return f"{name} ({block.place})" if name else block.place
 
 
 def _earlier(sides: Sequence[Sequence[PenmanBlock]], number: int) -> str:

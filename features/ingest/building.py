@@ -14,7 +14,14 @@ from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSet
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import KINDS, CorpusPairs
 from features.ingest.drawing import Spellings, drawn_texts
-from features.ingest.faults import judgement_faults, key_faults, label_faults, text_faults, unused_labels
+from features.ingest.faults import (
+    judgement_faults,
+    key_faults,
+    label_faults,
+    language_faults,
+    text_faults,
+    unused_labels,
+)
 from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
 from features.ingest.report import IngestReport
@@ -111,6 +118,7 @@ def ingest(
             *text_overlaps(of_labels, sentences),
             *unused_labels(read),
             *label_faults(of_labels, known),
+            *language_faults(read),
             *text_faults(of_labels, sentences),
             *judgement_faults(of_pairs),
         ],

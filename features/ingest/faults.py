@@ -39,12 +39,14 @@ from features.ingest.corpus_pairs import CorpusPairs
 from features.ingest.known import Known
 from features.ingest.report import ChangedJudgement, Fault
 from features.ingest.sentences import Sentences
+from features.parsers.language import other_language
 from features.sentences import normalise
 
 Judgement = Literal["label", "score"]
 _JUDGEMENTS: tuple[Judgement, ...] = ("label", "score")
 _SEPARATORS = (",", ";", "|")
 """What people write between several labels in a cell."""
+_SAMPLE = 1_000  # texts of which the language is looked at
 _MANY = 10  # texts that hardly differ in all of their labels by chance
 _WHOLE = re.compile(r"^([-+]?\d+)\.0+$")  # a number that became a float, as beside empty cells in pandas
 _SHOWN = 40  # characters of a text that a message shows
@@ -129,6 +131,20 @@ def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]
         for label in each.corpus.chosen_labels or ():
             if label not in had:
                 yield Fault.told(each.corpus.name, "unused_label", label=label)
+
+
+def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]:
+    """Yield the corpora of which one text of a sample in twenty, or more, is not English."""
+    for each in read:
+        splits = [] if isinstance(each, CorpusPairs) else [split.texts.values() for split in each.splits.values()]
+        texts = each.texts if isinstance(each, CorpusPairs) else pl.Series([*chain(*splits)], dtype=pl.String)
+        sample = texts.gather_every(len(texts) // _SAMPLE + 1).to_list()
+        others = [(text, language) for text in sample if (language := other_language(text))]
+        if 20 * len(others) > len(sample):
+            languages = dict.fromkeys(language for _, language in others)
+            counts: dict[str, object] = {"texts": len(others), "among": len(sample)}
+            counts |= {"languages": [*languages], "example": cut(others[0][0])}
+            yield Fault.told(each.corpus.name, "not_english", **counts)
 
 
 def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:

@@ -1,5 +1,6 @@
 """`facetflow encode` and `facets`: the embeddings of a file of texts, and facets for vectors that exist already."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,7 +108,8 @@ def facets(
     from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no project has one,
     it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
     embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
-    facets.json names.
+    facets.json names. A row without a vector keeps its place. `facetflow search --among` reads facets of vectors that
+    `facetflow encode` wrote.
     """
     import polars as pl
 
@@ -125,34 +127,41 @@ def facets(
         if encoder is None and not (of_project and (searcher.chosen.folder / FILE_NAME).is_file()):
             searcher = Searcher(project, BUNDLED_MAP, None, device)
         layout = FacetLayout.load(searcher.chosen.folder)
-        _check_origin(file, searcher.chosen.folder)
+        metadata = _check_origin(file, searcher.chosen.folder)
         made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
-        written = table.with_columns(pl.Series(column, made).cast(pl.List(pl.Float32)))
-        write_table(written, output, form)
+        given = pl.col(column).is_not_null()
+        at = table.select(pl.when(given).then(given.cum_sum() - 1)).to_series()
+        write_table(table.with_columns(pl.Series(column, made).gather(at)), output, form, metadata)
     say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')} by {searcher.chosen.name}", output)
 
 
-def _check_origin(file: Path, encoder: Path) -> None:
-    """Check that vectors that `encode` wrote are whole embeddings by the start model of an encoder."""
-    from training.runs import TRAINING_FILE
-    from training.search.blocks import EncodedFile
+def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
+    """Check that vectors that `encode` wrote are whole embeddings by the start model; return metadata of the encoder's.
+
+    The metadata of other vectors, of which nobody says what they are, are None.
+    """
+    from features.models import digest
+    from training.runs import TRAINING_FILE, encoder_title
+    from training.search.blocks import METADATA, EncodedFile
     from training.writing import read_json
 
     encoded = EncodedFile.open(file)
-    if encoded is None:  # nobody says what they are of
-        return
+    if encoded is None:
+        return None
     training = read_json(encoder / TRAINING_FILE)
     if encoded.made["encoder"] != training["backbone_digest"]:
         raise VectorsWrong(
-            f"{str(file)!r} holds vectors of another encoder than {training['settings']['backbone']!r}, which "
-            f"{str(encoder)!r} was trained from: encode its texts by that one."
+            f"{str(file)!r} holds vectors of {encoded.maker}, but {str(encoder)!r} was trained from "
+            f"{training['settings']['backbone']!r}: encode its texts by that one."
         )
     if (precision := encoded.made["precision"]) in {"int8", "binary"}:
         raise VectorsWrong(f"{str(file)!r} holds {precision} codes of vectors: encode its texts again as float16.")
+    made = {"encoder": digest(encoder), "name": encoder_title(encoder), "precision": "float32"}
+    return {METADATA.decode(): json.dumps({**encoded.made, **made})}
 
 
 def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":
-    """Return the vectors of a table, (n, d)."""
+    """Return the vectors of a table, (n, d), of rows that have one."""
     import numpy as np
     import polars as pl
 
@@ -166,16 +175,17 @@ def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.floa
         raise VectorsWrong(
             f"The column {column!r} of {str(file)!r} has no lists of numbers: name another one."
         ) from error
-    if rows.is_empty():
+    if rows.null_count() == len(rows):
         raise FileEmpty(f"{str(file)!r} has no vector; give a file with at least one.")
     lengths = rows.list.len()
     finite = rows.list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
     right = finite & (lengths == (lengths.drop_nulls().mode().max() or 0))
-    wrong = (~right.fill_null(value=False)).arg_true()
+    wrong = (~right).arg_true()
     if len(wrong):
         more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
         raise VectorsWrong(
             f"The vectors in the column {column!r} of {str(file)!r} must all have the same length and finite numbers, "
             f"not as in row {wrong[0] + 1:,}{more}: leave such rows out."
         )
-    return np.asarray(rows.explode().to_numpy(), dtype=np.float32).reshape(table.height, -1)
+    present = rows.drop_nulls()
+    return np.asarray(present.explode().to_numpy(), dtype=np.float32).reshape(len(present), -1)

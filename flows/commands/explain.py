@@ -11,7 +11,7 @@ import click
 from features.core.outputs import STANDARD, shown, write_text
 from features.core.wording import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
-from flows.console.options import FILE, INPUT, encoder_option, page_option
+from flows.console.options import FILE, INPUT, encoder_option, in_utf8, page_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("sentences", nargs=-1)
+@click.argument("sentences", nargs=-1, callback=in_utf8)
 @encoder_option(
     ", of the project's encoders with facets, the current one (runs/NAME/current) if there is exactly one, else the "
     "newest; where there is none, the encoder that comes with facetflow"
@@ -107,7 +107,7 @@ def explain(
             else:
                 line |= next(each_explained).as_json(facts, graphs=bool(graphs))
             write_json(line, indent=None)
-    elif html is None:
+    elif html is None and explained:
         print_explanations(explained, facts, unfold=verbosity() >= Verbosity.VERBOSE)
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])

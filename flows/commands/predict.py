@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.core.outputs import STANDARD, TABLES, check_output, shown, write_text
+from features.core.outputs import STANDARD, TABLES, shown, write_text
 from features.core.wording import counted
-from flows.console.one_shot import check_table, name_wrong, nothing_half_written, say_written, warn_of_languages
+from flows.console.one_shot import (
+    check_page,
+    check_table,
+    name_wrong,
+    nothing_half_written,
+    say_written,
+    warn_of_languages,
+)
 from flows.console.options import DEVICE, INPUT, JSON, encoder_option, output_options
 from flows.terminal import say, warn, write_json
 
@@ -92,7 +99,7 @@ def predict(
     if page == STANDARD:
         raise click.UsageError("--explain writes a page into a file, not to standard output; give it a name")
     if page is not None:
-        check_output(page, pairs, output)
+        check_page(page, pairs, output, as_json=as_json)
     here = Here.read(project)
     with nothing_half_written():
         chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)

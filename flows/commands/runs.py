@@ -13,7 +13,6 @@ from flows.console.options import JSON, encoder_option, export_option, page_opti
 from flows.console.tables import print_tables
 from flows.terminal import warn, write_json
 from training.evaluation.tables import as_frame
-from training.writing import read_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from flows.project import Project
@@ -54,7 +53,7 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.console.here import keep
     from flows.project import load
-    from training.evaluation.run import METRICS_FILE, write_report
+    from training.evaluation.run import METRICS_FILE, read_evaluation, write_report
     from training.evaluation.suites import score_tables
     from training.runs import latest_encoder, runs_named
     from training.search.choosing import named_encoder
@@ -65,14 +64,15 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     else:
         folder = named_encoder(runs, str(encoder))
     keep(folder)
-    path = write_report(folder.parent, folder)
-    file = folder.parent / METRICS_FILE
+    scores = read_evaluation(folder.parent)
     if export is not None:
-        write_export(as_frame(score_tables(read_json(file))), export, "numbers")
+        write_export(as_frame(score_tables(scores)), export, "numbers")
     if as_json:
-        click.echo(file.read_text(encoding="utf-8"), nl=False)
+        click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
     elif export is None:
-        print_scores(read_json(file))
+        print_scores(scores)
+    path = write_report(folder.parent, folder)  # last: where nothing can be written, the scores are shown
+    if export is None and not as_json:
         click.echo(f"Report: {path}")
 
 

@@ -8,12 +8,10 @@ import click
 
 from features.core.faults import EmptyText, TooFewTexts
 from features.core.outputs import STANDARD, TABLES
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
-from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, output_options
+from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, in_utf8, output_options
 from flows.terminal import write_json
-
-_SHOWN_LETTERS = 300
 
 
 def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -35,7 +33,7 @@ _TOP = click.option(
 
 
 @click.command()
-@click.argument("text")
+@click.argument("text", callback=in_utf8)
 @click.option(
     "--facet",
     "weights",
@@ -74,7 +72,7 @@ def search(
 
     Searches the texts of the project's newest release, those with labels if there are any, or those of --among. The
     search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
-    same texts is fast. A file that `facetflow encode` wrote is searched by the vectors in it.
+    same texts is fast. A file that `facetflow encode` wrote, or `facets` from one, is searched by the vectors in it.
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
@@ -107,8 +105,7 @@ def search(
         return
     searcher.say_what(searched)
     for row in results:
-        text = row["text"] if len(row["text"]) <= _SHOWN_LETTERS else f"{row['text'][:_SHOWN_LETTERS].rstrip()}…"
-        click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {text}")
+        click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {clipped(row['text'])}")
         if about := _about(row):
             click.echo(f"            {about}")
 

@@ -8,6 +8,7 @@ import click
 
 from features.core.faults import NoRelease
 from features.core.outputs import write_text
+from features.core.wording import clipped
 from flows.console.one_shot import check_page, say_written
 from flows.console.options import JSON, export_option, page_option, write_export
 from flows.console.tables import print_tables
@@ -185,9 +186,10 @@ def rejects(
         return
     for row in rows.head(limit).iter_rows(named=True):
         where = f"{row['file']}:{row['line']}" if row["file"] else row["entity_id"]
-        click.echo(f"{row['stage']} {row['code']} {where}: {row['message']}")
+        click.echo(f"{row['stage']} {row['code']} {where}: {clipped(row['message'])}")
         if row["text"] is not None:
-            click.echo("    " + " || ".join(text for text in (row["text"], row["other_text"]) if text is not None))
+            texts = (clipped(text) for text in (row["text"], row["other_text"]) if text is not None)
+            click.echo("    " + " || ".join(texts))
     if not rows.height:
         click.echo("No row was rejected.")
     elif rows.height > limit:

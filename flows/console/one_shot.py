@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from features.core.outputs import STANDARD, TABLES, check_output, format_of
+from features.core.faults import OutputOverwrites
+from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
@@ -38,11 +39,13 @@ def check_table(output: Path, form: str | None, *inputs: Path) -> None:
 
 
 def check_page(html: Path | None, *inputs: Path, as_json: bool) -> None:
-    """Check before the work starts that the page of `--html` can be written: over no input, and not amid JSON."""
+    """Check before the work starts that a page can be written: over no input or other file, and not amid JSON."""
     if as_json and html == STANDARD:
         raise click.UsageError("--html - and --json would both write to standard output; give the page a file")
     if html is not None:
         check_output(html, *inputs)
+        if html.is_file() and html.suffix.lower() not in {"", ".html", ".htm"}:  # such as the project or a corpus
+            raise OutputOverwrites(f"{shown(html)} is there already, and is no page: name another file, as page.html.")
 
 
 def warn_of_languages(texts: Iterable[str]) -> None:

@@ -1,5 +1,6 @@
 """Arguments that several commands take."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,27 @@ BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by p
 TAGGER = click.option(
     "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
 )
+
+
+def in_utf8(_context: click.Context, _argument: click.Parameter, given: Any) -> Any:
+    """Refuse a text, or one of several, that the shell gave in another encoding."""
+    if (text := "".join(given)).encode(errors="ignore").decode() != text:
+        raise click.BadParameter(f"{text!r} is not UTF-8")
+    return given
+
+
+def _device(_context: click.Context, _option: click.Parameter, name: str) -> str:
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name):
+        raise click.BadParameter(f"{name!r} is none of auto, cpu, cuda and cuda:N")
+    return name
+
+
 DEVICE = click.option(
-    "--device", default="auto", show_default=True, help="cpu, cuda or cuda:N; auto uses a GPU if there is one."
+    "--device",
+    default="auto",
+    show_default=True,
+    callback=_device,
+    help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
 ASPECT = click.option(

@@ -91,7 +91,7 @@ def rows_of(searched: SearchedTexts, best: Mapping[int, float]) -> list[dict[str
 
 def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> SearchedTexts:
     """Return the texts of a file, whose named columns are joined, of a folder, a corpus, or the newest release."""
-    if among is not None and (Path(among) == STANDARD or Path(among).exists()):
+    if among and (Path(among) == STANDARD or Path(among).exists()):  # an empty name would be this folder
         return (texts_of_folder if Path(among).is_dir() else texts_of_file)(Path(among), columns)
     if here.store is None:
         missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"

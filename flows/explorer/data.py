@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from features.core.faults import UnknownTable
 from features.core.pages.plots import Axis, bars, draw_plot
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from features.ingest.rejected_rows import rejected_rows
 from features.store.differences import compare_releases
 from features.store.releases import Release
@@ -28,7 +28,6 @@ ROWS = 50
 REJECTS = "rejects"
 _ORDERS = ("rising", "falling")
 _MOST_PAGES = 10**9
-_CELL = 300
 _BINS = 24
 
 
@@ -185,5 +184,4 @@ def _shown(value: Any) -> Any:
         return f"{value:.3f}"
     if isinstance(value, list):
         value = f"{len(value)}: " + ", ".join(map(str, value[:12]))
-    text = str(value)
-    return text if len(text) <= _CELL else f"{text[:_CELL].rstrip()}…"
+    return clipped(str(value))

@@ -39,10 +39,13 @@ class AddressesView(View):
     gives = "this description"
     listed = False
 
-    def answer(self, query: Query) -> Answer:
+    def form(self, query: Query) -> dict[str, Any]:
         """Return all addresses with their parameters."""
-        description = describe()
-        return Answer({"paths": description["paths"], "openapi": OPENAPI}, description)
+        return {"paths": describe()["paths"], "openapi": OPENAPI}
+
+    def answer(self, query: Query) -> Answer:
+        """Return the description."""
+        return Answer({}, describe())
 
 
 VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsView, SentenceView, AddressesView)

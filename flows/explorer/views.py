@@ -46,6 +46,15 @@ class Query:
         self._given = {name: value for name, value in given.items() if value.strip() and name not in own}
         self.patience = patience
 
+    def check(self, parameters: Collection[Parameter]) -> None:
+        """Raise a SettingsError if something was asked by a name that is not one of some parameters."""
+        names = [parameter.name for parameter in parameters]
+        beginnings = tuple(name.removesuffix("FACET") for name in names if name.endswith("FACET"))
+        for name in self._given:
+            if name not in names and not name.startswith(beginnings):
+                hint = did_you_mean(name, names, f"choose from {', '.join(names) or 'none'}")
+                raise UnknownName(f"There is no parameter {name!r} here; {hint}.")
+
     def text(self, name: str, default: str = "") -> str:
         """Return a parameter, without blanks around it."""
         return self._given.get(name, default).strip()
@@ -134,6 +143,7 @@ def respond(view: View, request: Request) -> Response:
     query = Query(params, patience=None if as_json else PATIENCE)
     answer, status, problem, code, working = None, 200, "", "", ""
     try:
+        query.check(view.parameters)
         answer = view.answer(query)
     except Working as what:
         working = str(what)

@@ -169,7 +169,7 @@ CASES = {
     "unknown positive label": Wrong(
         lambda folder: (judged("yes", "no")(folder), learn_spans('positive_label = "paraphrase"')(folder)),
         ("plan",),
-        ("`positive_label` of the encoder 'pas' is 'paraphrase', which no training pair has", "name one of: no, yes"),
+        ("encoder 'pas' has the label 'paraphrase', its `positive_label`", "set it to one of: no, yes"),
     ),
     "corpus is missing": Wrong(remove("pairs.tsv"), ("plan",), ("pairs.tsv",)),
     "corpus is empty": Wrong(put("pairs.tsv", ""), ("plan",), ("pairs.tsv", "empty")),
@@ -220,7 +220,7 @@ CASES = {
     "files of different lengths": Wrong(
         put("one.amr", GRAPHS.split("\n\n", maxsplit=1)[0]),
         ("measure", "one.amr", "graphs.amr", "-o", "o.tsv"),
-        ("1 graphs", "2"),
+        ("1 graph", "2"),
     ),
     "no sentences to parse": Wrong(
         put("empty.txt", "\n\n"), ("parse", "amr", "empty.txt", "-o", "o.amr", "--graphs", "graphs.amr"), ("empty.txt",)

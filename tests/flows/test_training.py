@@ -184,6 +184,12 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     defined = {row["name"]: row["full"] for row in rows if row["full"] is not None}
     assert dict(numbers.select("row", "value").iter_rows()) == defined
 
+    (run / "report.html").unlink()
+    (run / "report.html").mkdir()  # so that it cannot be written
+    code, output = facetflow.run(built, "report", "--encoder", scored["run"])
+    assert (code, "Spearman" in output) == (1, True), output
+    (run / "report.html").rmdir()
+
     code, output = facetflow.run(built, "runs", "--json")
     assert code == 0, output
     listed = {found["run"]: (found["state"], found["evaluated"], found["current"]) for found in json.loads(output)}

@@ -167,6 +167,10 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
     (tmp_path / "empty.txt").write_text("\n\n")
     with refused(FileEmpty):
         encode_file(model, tiny_encoder, tmp_path / "empty.txt", tmp_path / "v.parquet")
+    (tmp_path / "wrong.tsv").write_text("text\tother\na cat\n")
+    with refused(FileEmpty) as fault:
+        encode_file(model, tiny_encoder, tmp_path / "wrong.tsv", tmp_path / "v.parquet")
+    assert "line 2: the row has 1 cell" in str(fault.value)
     os.mkfifo(tmp_path / "pipe.txt")
     with refused(NotAFile):
         encode_file(model, tiny_encoder, tmp_path / "pipe.txt", tmp_path / "v.parquet")

@@ -252,12 +252,17 @@ class PairSettings(TunedSettings):
         label = self.positive_among(known)
         if label is None:
             raise UnknownLabel(
-                f"`positive_label` of the encoder {self.name!r} is {self.positive_label!r}, which no training pair "
-                f"has; name one of: {', '.join(known)}."
+                f"No training pair of the encoder {self.name!r} has the label {self._positive_in_words}; set it to one "
+                f"of: {', '.join(known)}."
             )
         if label != self.positive_label:
-            log.info("the positive label is %r: no pair has the label %r", label, self.positive_label)
+            log.info("the positive label is %r: no pair has the label %s", label, self._positive_in_words)
         return label
+
+    @property
+    def _positive_in_words(self) -> str:
+        usual = self.positive_label == type(self).model_fields["positive_label"].default
+        return f"{self.positive_label!r}, {'the usual' if usual else 'its'} `positive_label`"
 
     def _refuse(self, why: str, *names: str) -> None:
         """Refuse settings that have no effect, for a reason in which `{}` stands for the setting."""

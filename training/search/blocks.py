@@ -156,10 +156,10 @@ def best_texts(scores: NDArray[np.float32], k: int) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class EncodedFile:
-    """A file that `facetflow encode` wrote."""
+    """A file that `facetflow encode` wrote, or `facetflow facets` from one."""
 
     path: Path  # the file
-    # what its metadata tell: the digest of the encoder, its route, whether facets are columns, the precision
+    # what its metadata tell: the digest and name of the encoder, its route, whether facets are columns, the precision
     made: Mapping[str, Any]
 
     @classmethod
@@ -169,7 +169,7 @@ class EncodedFile:
         if not mapped and path.suffix.lower() != ".parquet":
             return None
         try:
-            metadata = (_mapped(path).schema if mapped else pq.read_schema(path)).metadata or {}
+            metadata = (_mapped(path).schema if mapped else pq.read_metadata(path)).metadata or {}
             made = json.loads(metadata.get(METADATA, b"{}"))
         except (pa.ArrowException, OSError, ValueError):
             made = {}
@@ -178,6 +178,11 @@ class EncodedFile:
                 f"{source_name(path)} was not written by `facetflow encode`: encode the texts again."
             )
         return cls(path, made) if "encoder" in made else None
+
+    @property
+    def maker(self) -> str:
+        """The encoder of the vectors, as far as the file says."""
+        return repr(self.made["name"]) if "name" in self.made else "another encoder"
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
@@ -200,8 +205,8 @@ class EncodedFile:
         name = source_name(self.path)
         if self.made["encoder"] != models.digest(encoder):
             raise VectorsWrong(
-                f"{name} holds vectors of another encoder than {str(encoder)!r}: choose the encoder that wrote it, or "
-                "encode its texts again."
+                f"{name} holds vectors of {self.maker}, not of {str(encoder)!r}: choose the encoder that wrote it by "
+                "--encoder, or encode its texts again."
             )
         if self.made.get("task") != task:
             raise VectorsWrong(

@@ -60,11 +60,16 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     kept = [(identity, row.text) for identity, row in cells if row.text]
     wrong = tuple(f"{source_name(path)}, line {row.line}: {row.problem}" for row in rows if row.problem)
     if not kept:
-        first = f" ({wrong[0]})" if wrong else ""
-        raise FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
+        raise no_text(path, wrong)
     without = len(rows) - len(kept) - len(wrong)
     ids, each = zip(*kept, strict=True)
     return SearchedTexts(each, ids, (), source_name(path), without, wrong)
+
+
+def no_text(path: Path, wrong: Sequence[str]) -> FileEmpty:
+    """Return the error that a file has no text; `wrong` is what is wrong with its rows."""
+    first = f" ({wrong[0]})" if wrong else ""
+    return FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
 
 
 def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:

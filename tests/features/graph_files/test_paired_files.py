@@ -55,6 +55,15 @@ def test_other_numbers_are_refused_even_by_position(write):
             pair_files(first, second, by_position=by_position)
 
 
+@pytest.mark.parametrize("by_position", [False, True])
+def test_where_a_block_is_missing_sentences_tell_from_which_one_on(write, by_position):
+    blocks = [f"# ::snt The dog number {n}.\n{DOG}" for n in range(4)]
+    parsed = [block.replace(".", " .") for block in blocks]
+    with refused(NotParallel) as fault:
+        pair_files(write("a", *blocks), write("b", *parsed[:1], *parsed[2:]), by_position=by_position)
+    assert "pair 2 would be 'The dog number 1.' " in str(fault.value)
+
+
 def test_a_graph_that_breaks_in_two_is_named(write):
     broken = numbered(1, "(d / dog :mod\n\n(b / big))\n\n")
     with refused(NotParallel):

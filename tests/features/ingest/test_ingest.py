@@ -219,6 +219,17 @@ def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored,
         assert all(sentence.startswith(start) for sentence, start in zip(said, told, strict=True))
 
 
+@pytest.mark.parametrize("german", [0, 2, 20])
+def test_a_corpus_that_is_not_english_is_told(tmp_path, write, run, german):
+    rows = [(f"The dog number {n} sleeps.", f"Der Hund Nummer {n} schläft auf dem Sofa.") for n in range(20)]
+    rows = [(a, b if n < german else f"{a[:-1]} well.") for n, (a, b) in enumerate(rows)]
+    write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
+    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})]
+    told = [str(fault) for fault in run(tmp_path, corpora=corpora).report.faults]
+    assert len(told) == (german == 20)
+    assert all(said.startswith("20 of 40 texts of 'pairs' seem not to be English (German: 'Der Hund") for said in told)
+
+
 @pytest.mark.parametrize(
     ("judgement", "told"),
     [

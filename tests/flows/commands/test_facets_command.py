@@ -62,11 +62,29 @@ def test_vectors_that_encode_wrote_are_those_of_the_start_model_as_numbers(made,
         assert run(command) == 0
     for name, code, told in (
         ("start", 0, "facets of 3 vectors"),
-        ("other", 1, "vectors of another encoder"),
+        ("other", 1, "vectors of 'test_"),
         ("codes", 1, "int8 codes"),
     ):
         assert run(["facets", f"{name}.parquet", "-o", "made.parquet", "--encoder", "encoder"]) == code
         assert told in capsys.readouterr().err
+
+
+def test_facets_of_vectors_that_encode_wrote_are_searched(made, word_encoder, capsys):
+    Path("texts.txt").write_text("\n".join(["", *TEXTS[:2], "", TEXTS[2]]))
+    assert run(["encode", "texts.txt", "-o", "start.parquet", "--encoder", str(word_encoder)]) == 0
+    assert run(["facets", "start.parquet", "-o", "made.parquet", "--encoder", "encoder"]) == 0
+    assert run(["encode", "texts.txt", "-o", "encoded.parquet", "--encoder", "encoder"]) == 0
+    assert pl.read_parquet("made.parquet").schema == pl.read_parquet("encoded.parquet").schema
+    printed = []
+    for among in ("made.parquet", "encoded.parquet"):
+        capsys.readouterr()
+        search = ["search", "the cat", "--among", among, "--encoder", "encoder"]
+        assert run(search) == run([*search, "--facet", "srl", "--facet", "smatch=-1"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "id: 5" in printed[0]
+    assert run(["search", "the cat", "--among", "made.parquet", "--encoder", str(word_encoder)]) == 1
+    assert "holds vectors of 'test_" in capsys.readouterr().err  # the folder of the run
 
 
 @pytest.mark.parametrize(
@@ -74,9 +92,9 @@ def test_vectors_that_encode_wrote_are_those_of_the_start_model_as_numbers(made,
     [
         ({"vector": [[1.0, 2.0]]}, "shape (1, 2), but"),
         ({"vector": [[1.0, 2.0], [1.0], [1.0, 2.0]]}, "not as in row 2:"),
-        ({"vector": [[1.0, 2.0], None, [None, 1.0]]}, "not as in row 2 and 1 more:"),
+        ({"vector": [[1.0, 2.0], None, [None, 1.0], [1.0]]}, "not as in row 3 and 1 more:"),
         ({"vector": [[1.0, float("nan")]]}, "not as in row 1:"),
-        ({"vector": [None]}, "not as in row 1:"),
+        ({"vector": [None]}, "has no vector"),
         ({"vector": pl.Series([], dtype=pl.List(pl.Float32))}, "has no vector"),
         ({"vector": ["a"]}, "no lists of numbers"),
         ({"other": [1]}, "--vector"),

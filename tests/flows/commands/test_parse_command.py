@@ -6,7 +6,7 @@ import pytest
 from sentences import told
 
 from features.core.errors import ModelError
-from features.core.faults import ModelNotPulled
+from features.core.faults import ModelNotPulled, Usage
 from features.graphs.penman_files import read_blocks
 from features.models import pull
 from features.parsers import amr
@@ -105,6 +105,13 @@ def test_an_interrupt_says_that_nothing_was_written(
     assert run(["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(output)]) == 130
     assert capsys.readouterr().err.strip() == "facetflow: Interrupted; nothing was written."
     assert not output.exists()
+
+
+@pytest.mark.parametrize("device", ["gpu", "", "cuda:x"])
+def test_a_device_that_is_none_is_refused(sentences: Path, capsys: pytest.CaptureFixture[str], device: str) -> None:
+    for kind in ("amr", "srl"):
+        assert run(["parse", kind, str(sentences), "-o", "-", "--device", device]) == 1
+        assert told(capsys.readouterr().err, Usage)
 
 
 def test_an_output_that_cannot_be_written_is_told_before_the_work(

@@ -414,6 +414,7 @@ def test_what_the_page_on_predicate_spans_runs_is_so(spans, root, capsys):
     [
         ("-o", "x.html", "--format", "tsv", "--explain", "sub/../x.html"),
         ("-o", "labels.tsv", "--explain", "pairs.tsv"),
+        ("-o", "labels.tsv", "--explain", "facetflow.toml"),
         ("-o", "./pairs.tsv"),
     ],
     ids=" ".join,

@@ -49,6 +49,17 @@ def test_rejects_are_shown_with_their_line(folder, capsys):
     assert capsys.readouterr().out == "1 more of 1: --export FILE writes all of them.\n"
 
 
+def test_a_long_text_is_cut_for_the_terminal_alone(folder, capsys):
+    words = "a boy " * 700
+    (folder / "pairs.tsv").write_text(f"sentence_a\tsentence_b\n{words}\t\n")
+    assert run(["rejects"]) == 0
+    shown = capsys.readouterr().out.splitlines()[1]
+    assert len(shown) < 320
+    assert shown.endswith("…")
+    assert run(["rejects", "--json"]) == 0
+    assert words.strip() in json.loads(capsys.readouterr().out)[0]["text"]
+
+
 def test_rejects_as_json_and_as_a_table(folder, capsys):
     assert run(["rejects", "--json", "--export", "rejects.csv"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -234,6 +234,17 @@ def test_an_encoder_of_the_project_file_that_is_not_trained_for_its_aspect_yet_i
     assert told(capsys.readouterr().err, NoEncoderForAspect)
 
 
+def test_an_empty_name_is_not_this_folder(project, capsys):
+    assert run(["search", "a cat", "--among", ""]) == 1
+    assert told(capsys.readouterr().err, UnknownTexts)
+
+
+def test_a_text_of_another_encoding_is_refused(capsys):
+    for command in (["search", "caf\udce9"], ["explain", "A cat.", "caf\udce9"]):
+        assert run(command) == 1
+        assert told(capsys.readouterr().err, Usage)
+
+
 @pytest.mark.parametrize("file", ["vectors.parquet", "vectors.arrow"])
 def test_vectors_that_encode_wrote_are_searched_as_their_texts_are(project, capsys, file):
     assert run(["encode", "texts.tsv", "-o", file]) == 0

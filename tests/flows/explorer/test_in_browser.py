@@ -16,6 +16,7 @@ ADDRESSES = {
     "pair, nothing asked": "/pair",
     "pair": "/pair?a=The+boy+thanked+the+doctor.&b=The+doctor+thanked+the+boy.&facet=srl",
     "pair, refused": "/pair?a=One+sentence",
+    "pair, a long word": f"/pair?a={'word' * 80}&b=x",
     "search": "/search?q=cats&w_srl=2&w_frames=1",
     "map": "/map?colour=label:topic",
     "map by a facet": "/map?space=srl&colour=facet:srl&like=cats",

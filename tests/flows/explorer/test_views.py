@@ -54,6 +54,8 @@ def test_a_chosen_facet_shades_words_and_colours_graphs(anywhere):
     [
         ("/pair?a=One+sentence", EmptyText),
         (f"{PAIR}&facet=colour", UnknownName),
+        (f"{PAIR}&facett=srl", UnknownName),
+        ("/addresses?colour=red", UnknownName),
         ("/search?q=cats&among=nowhere.txt", UnknownTexts),
         ("/search?q=cats", UnknownTexts),
         ("/search?q=cats&k=many", OutOfRange),

@@ -44,7 +44,7 @@ def model(tiny_encoder):
 @pytest.fixture
 def encoder(tiny_encoder, layout, tmp_path):
     """A folder of an encoder with facets."""
-    folder = tmp_path / "encoder"
+    folder = tmp_path / "faceted"
     shutil.copytree(tiny_encoder, folder)
     (folder / FILE_NAME).write_text(layout.text())
     return folder

@@ -70,5 +70,5 @@ class PasSettings(PairSettings):
         if len(self.labels) == 1:
             raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_among(self.labels) is None:
-            raise UnknownLabel(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
+            raise UnknownLabel(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
         return self

@@ -135,5 +135,5 @@ class RgcnSettings(PairSettings):
             if self.choose_by in BY_POSITIVE:
                 raise Conflict(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
         elif self.choose_by in BY_POSITIVE and self.labels and self.positive_among(self.labels) is None:
-            raise UnknownLabel(f"positive_label {self.positive_label!r} is not in labels, {list(self.labels)!r}")
+            raise UnknownLabel(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
         return self

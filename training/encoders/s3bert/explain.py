@@ -20,14 +20,13 @@ from features.metrics.explanation.comparing import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
-from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.parsers.language import tell_languages
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facet_reading import FacetReading, headline, marked
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
-from training.runs import ENCODER, TRAINING_FILE, run_title
+from training.runs import TRAINING_FILE, encoder_title
 from training.similarity import cosines
 from training.writing import read_json
 
@@ -206,10 +205,7 @@ class EncoderFacts:
 
 def encoder_facts(folder: Path) -> EncoderFacts:
     """Read the facts of the encoder in a folder."""
-    absolute = folder.resolve()
-    name = run_title(absolute.parent) if absolute.name == ENCODER else absolute.name
-    if absolute == bundled_encoder():
-        name = BUNDLED_ENCODER
+    name = encoder_title(folder)
     try:
         training = read_json(folder / TRAINING_FILE)
     except InputError:

@@ -28,6 +28,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from features.core.pages import render, tell, tell_number
+from features.core.wording import clipped
 from training.data.shared_labels import AspectLabels
 from training.evaluation.retrieval.groups import Group
 from training.evaluation.tables import NOTES
@@ -186,7 +187,7 @@ def draw_points(
     # Order for the arrow keys: by colour, and from left to right on the first map.
     order = sorted(range(points.height), key=lambda row: (kinds.get(points["colour"][row], "kn"), coordinates[0][row]))
     texts, labels, colours = (points[column].to_list() for column in ("text", "labels", "colour"))
-    shown = [text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS].rstrip()}…" for text in texts]
+    shown = [clipped(text, _SHOWN_LETTERS) for text in texts]
     others = points.height - sum(drawn["legend"].values())
     legend = [{"kind": kinds[label], "label": label, "count": count} for label, count in drawn["legend"].items()]
     return render(

@@ -31,6 +31,7 @@ from training.ranking import MEASURES, judge
 
 CUTOFF = 10
 """Rank at which rankings are cut off (k)."""
+_NAMED = 5  # of what is not scored for the same reason
 _MRR = MEASURES.index("mrr")
 _WAYS: Mapping[str, Way] = {"intersection": "both", "union": "any"}
 """How a training combined several aspects → the groups that test it; otherwise each aspect is tested by itself."""
@@ -75,10 +76,15 @@ class RetrievalSuite(Suite):
             return None
         data = every.select(splits=(job.split,))
         groups = groups_of(data)
-        skipped = [f"Not scored: {group.name}, {group.lacks}." for group in groups if group.lacks]
-        groups = [group for group in groups if not group.lacks]
+        reasons = [(group.lacks, group.name) for group in groups]
+        groups = [group for group, (lacks, _) in zip(groups, reasons, strict=True) if not lacks]
         absent = [aspect for aspect in every.aspects if aspect not in data.aspects] if len(data) else []
-        skipped += [f"Not scored: {aspect}, no text of {job.split} has a label in it." for aspect in absent]
+        reasons += [(f"no text of {job.split} has a label in it", aspect) for aspect in absent]
+        skipped = []
+        for reason in dict.fromkeys(reason for reason, _ in reasons if reason):
+            names = [name for each, name in reasons if each == reason]
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            skipped.append(f"Not scored: {', '.join(names[:_NAMED])}{more}, {reason}.")
         if not groups:
             there_are = ", ".join(f"{split} ({count:,})" for split, count in every.by_split.items()) or "none"
             none = f"No text in the split {job.split!r} has a label; there are: {there_are}."

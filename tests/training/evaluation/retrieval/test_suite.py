@@ -253,12 +253,24 @@ def test_an_aspect_that_says_nothing_is_skipped_and_told_beside_the_others(job, 
     source = exported(tmp_path / "texts.parquet", rows)
     found = scored(job, Models(perfect, None), source=source)
     (first, *_) = RetrievalSuite.tables(found)
-    assert "Not scored: kind, all 12 texts have the label 'text', so every ranking of them is right." in first.note
+    assert (
+        "Not scored: kind, animal or kind, kind or place, all 12 texts have the label 'text', so every ranking of them "
+        "is right." in first.note
+    )
     assert (
         "Not scored: animal and kind, all 12 texts have the label 'text' in kind, so the same ones belong together as "
         "by animal alone." in first.note
     )
     assert [group["name"] for group in found["rows"]] == ["animal", "place", "animal and place", "animal or place"]
+
+
+def test_what_is_not_scored_for_the_same_reason_is_told_in_one_sentence(job, tmp_path):
+    apart = [(f"text {n}", "zoo", "dev", f"aspect {n // 2}", "same") for n in range(14)]
+    found = scored(
+        job, Models(perfect, None), source=exported(tmp_path / "apart.parquet", [*texts_with_labels(12), *apart])
+    )
+    assert "more, no text has labels in both aspects." in " ".join(found["skipped"])
+    assert len(found["skipped"]) < 6
 
 
 def test_that_precision_is_of_ten_where_there_are_fewer_texts_is_told(job, tmp_path, result):
