@@ -62,7 +62,6 @@ class Encoder:
         self.folder = folder
         self.model = model
         self._layout = layout
-        self._routes: dict[str | None, str | None] = {}
 
     @property
     def dimension(self) -> int:
@@ -72,11 +71,9 @@ class Encoder:
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
         """The facets, in the order of their dimensions; the others before or after them are the residual."""
-        facets = () if self._layout is None else self._layout.facets
-        spearman = [None if facet.reliability is None else facet.reliability.spearman for facet in facets]
         return tuple(
-            Facet(facet.name, facet.start, facet.stop, rank, facet.is_clear)
-            for facet, rank in zip(facets, spearman, strict=True)
+            Facet(each.name, each.start, each.stop, each.reliability and each.reliability.spearman, each.is_clear)
+            for each in (() if self._layout is None else self._layout.facets)
         )
 
     def encode(self, texts: str | Texts, *, aspect: str | None = None, batch_size: int = 32) -> NDArray[np.float32]:
@@ -95,7 +92,7 @@ class Encoder:
             InputError: a sentence is not a string.
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
         """
-        route = self._route(aspect)
+        route = internals.task_of(self.folder, aspect)
         sentences, single = read_texts(texts, "sentence")
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
@@ -147,7 +144,7 @@ class Encoder:
             Path(path),
             Path(output),
             columns=(text,) if isinstance(text, str) else text,
-            task=self._route(aspect),
+            task=internals.task_of(self.folder, aspect),
             layout=self._layout if facets else None,
             precision=precision,
             processes=processes,
@@ -264,7 +261,7 @@ class Encoder:
                 `inputs`, reads more than words.
             SettingsError: the encoder has no such facet.
         """
-        route = self._route(aspect)
+        route = internals.task_of(self.folder, aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 
     def for_mteb(self, facet: str | None = None, *, aspect: str | None = None) -> MtebEncoder:
@@ -343,12 +340,6 @@ class Encoder:
     def __repr__(self) -> str:
         facets = f"{len(self.facets)} facets" if self.facets else "no facets"
         return f"<encoder {str(self.folder)!r}: {self.dimension} dimensions, {facets}>"
-
-    def _route(self, aspect: str | None) -> str | None:
-        """Return the route for an aspect; None for an encoder without routes."""
-        if aspect not in self._routes:
-            self._routes[aspect] = internals.task_of(self.folder, aspect)
-        return self._routes[aspect]
 
 
 def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Encoder:

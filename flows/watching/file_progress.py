@@ -66,9 +66,6 @@ class FileProgress(ExitStack):
 
     def _tick(self, ended: threading.Event) -> None:
         while not ended.wait(PLAIN_EVERY):
-            self._say()
-
-    def _say(self) -> None:
-        if self._said != (self._done, self._total):
-            self._said = (self._done, self._total)
-            say(f"{self._what}  {self.line()}")
+            if self._said != (self._done, self._total):
+                self._said = (self._done, self._total)
+                say(f"{self._what}  {self.line()}")
