@@ -80,14 +80,13 @@ def search(
     from flows.console.searching import Searcher, rows_of
     from training.encoders.s3bert.facets import FacetLayout
     from training.search.blocks import VectorBlocks, best_texts, weighted_scores
-    from training.search.vectors import embed
 
     query = normalise(text)
     if not query:
         raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device)
     searched = searcher.texts(among, columns)
-    asked = embed(searcher.model, [query], searcher.chosen.task)
+    asked = searcher.embed_query(query)
     layout = FacetLayout.load(searcher.chosen.folder) if weights else None
     if layout is not None:  # wrong weights are refused before texts are encoded
         weighted_scores(asked, VectorBlocks.of(asked), layout, weights)

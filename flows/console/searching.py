@@ -19,7 +19,7 @@ from training.runs import run_id
 from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
-from training.search.vectors import cached_vectors, embed_in_parts
+from training.search.vectors import cached_vectors, embed, embed_in_parts
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -66,6 +66,10 @@ class Searcher:
         return VectorBlocks.of(
             cached_vectors(self.here.runs, self.chosen.folder, self.chosen.task, searched.texts, embed_new)
         )
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a text, (1, d); it is not stored."""
+        return embed(self.model, [text], self.chosen.task)
 
     def say_what(self, searched: SearchedTexts) -> None:
         """Report which encoder searches which texts."""

@@ -66,6 +66,9 @@ class FileProgress(ExitStack):
 
     def _tick(self, ended: threading.Event) -> None:
         while not ended.wait(PLAIN_EVERY):
-            if self._said != (self._done, self._total):
-                self._said = (self._done, self._total)
-                say(f"{self._what}  {self.line()}")
+            self._say()
+
+    def _say(self) -> None:
+        if self._said != (self._done, self._total):
+            self._said = (self._done, self._total)
+            say(f"{self._what}  {self.line()}")
