@@ -72,7 +72,7 @@ class Encoder:
     def facets(self) -> tuple[Facet, ...]:
         """The facets, in the order of their dimensions; the others before or after them are the residual."""
         return tuple(
-            Facet(each.name, each.start, each.stop, each.reliability and each.reliability.spearman, each.is_clear)
+            Facet(each.name, each.start, each.stop, getattr(each.reliability, "spearman", None), each.is_clear)
             for each in (() if self._layout is None else self._layout.facets)
         )
 
