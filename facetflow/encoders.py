@@ -71,9 +71,11 @@ class Encoder:
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
         """The facets, in the order of their dimensions; the others before or after them are the residual."""
+        facets = () if self._layout is None else self._layout.facets
+        spearman = [None if facet.reliability is None else facet.reliability.spearman for facet in facets]
         return tuple(
-            Facet(each.name, each.start, each.stop, getattr(each.reliability, "spearman", None), each.is_clear)
-            for each in (() if self._layout is None else self._layout.facets)
+            Facet(facet.name, facet.start, facet.stop, rank, facet.is_clear)
+            for facet, rank in zip(facets, spearman, strict=True)
         )
 
     def encode(self, texts: str | Texts, *, aspect: str | None = None, batch_size: int = 32) -> NDArray[np.float32]:
