@@ -60,6 +60,8 @@ def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
 
     end_with(parent, clean_up)
     os.umask(0o077)  # what is in the database is for its owner only
+    for file in home.glob("prefect.db*"):  # also where it was made under another mask
+        file.chmod(0o600)
     # uvicorn stops on SIGTERM and then raises it again for this handler, so the folder is removed below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
