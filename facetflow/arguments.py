@@ -1,20 +1,18 @@
-"""How the public functions read their arguments: one text or many, paired, names and devices.
+"""How the public functions read their arguments: one text or many, paired, and names.
 
 "x"  and "y"     one pair, and one result
 list and list    the first with the first, and so on; one result per pair
 "x"  and list    "x" with each item of the list; one result per pair
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from features.core.faults import CannotPair, DeviceMissing, NotTexts
+from features.core.faults import CannotPair, NotTexts
 from features.core.wording import did_you_mean
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 _LONGEST = 120
 
 
@@ -82,18 +80,3 @@ def near(name: object, names: Iterable[str]) -> str:
     "did you mean 'smatch'? There are smatch, wlk"
     """
     return did_you_mean(str(name), names, f"there are {', '.join(names)}")
-
-
-def check_device(device: str) -> str:
-    """Return the name of a device unchanged, after checking it.
-
-    Raises:
-        SettingsError: it is not the name of a device, or this process does not see the device.
-    """
-    if not isinstance(device, str) or not _DEVICE.fullmatch(device):
-        raise DeviceMissing(f"there is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'")
-    if device.startswith("cuda"):
-        from features.parsers.devices import resolve_device
-
-        resolve_device(device)
-    return device

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from facetflow import internals
-from facetflow.arguments import Texts, check_device, pair_sentences, pair_up, read_texts
+from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts
 from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
-from features import models
-from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotAnEncoder
+from features.core.faults import CannotExplain, EmptyText, LibraryMissing
+from features.models import BUNDLED_ENCODER
+from features.parsers.devices import resolve_device
 from features.sentences import normalise
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Prediction = internals.Prediction
 """A classifier's prediction for two sentences: `label`, and `probabilities` of all labels."""
-_MODULES_FILE = "modules.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ class Encoder:
         self.folder = folder
         self.model = model
         self._layout = layout
-        self._routes: dict[str | None, str | None] = {}
 
     @property
     def dimension(self) -> int:
@@ -95,7 +94,7 @@ class Encoder:
             InputError: a sentence is not a string.
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
         """
-        route = self._route(aspect)
+        route = internals.task_of(self.folder, aspect)
         sentences, single = read_texts(texts, "sentence")
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
@@ -147,7 +146,7 @@ class Encoder:
             Path(path),
             Path(output),
             columns=(text,) if isinstance(text, str) else text,
-            task=self._route(aspect),
+            task=internals.task_of(self.folder, aspect),
             layout=self._layout if facets else None,
             precision=precision,
             processes=processes,
@@ -264,7 +263,7 @@ class Encoder:
                 `inputs`, reads more than words.
             SettingsError: the encoder has no such facet.
         """
-        route = self._route(aspect)
+        route = internals.task_of(self.folder, aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 
     def for_mteb(self, facet: str | None = None, *, aspect: str | None = None) -> MtebEncoder:
@@ -344,35 +343,23 @@ class Encoder:
         facets = f"{len(self.facets)} facets" if self.facets else "no facets"
         return f"<encoder {str(self.folder)!r}: {self.dimension} dimensions, {facets}>"
 
-    def _route(self, aspect: str | None) -> str | None:
-        """Return the route for an aspect; None for an encoder without routes."""
-        if aspect not in self._routes:
-            self._routes[aspect] = internals.task_of(self.folder, aspect)
-        return self._routes[aspect]
-
 
 def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Encoder:
     """Load an encoder from its folder, without contacting a hub.
 
     Args:
-        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`; by default the
-            encoder that comes with facetflow, which needs all-MiniLM-L6-v2 (`facetflow models pull`).
+        path: folder of the encoder, or of the run that trained it, such as `runs/s3bert/current`, or a pulled model; by
+            default the encoder that comes with facetflow, which needs all-MiniLM-L6-v2 (`facetflow models pull`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Raises:
         ModelError: the folder holds no encoder or a damaged one, or sentence-transformers is not installed.
         SettingsError: there is no such device.
     """
-    device = check_device(device)
-    given = models.locate(models.BUNDLED_ENCODER) if path is None else Path(path).expanduser()
-    within = given / internals.ENCODER
-    folder = within if (within / _MODULES_FILE).is_file() else given
-    if not (folder / _MODULES_FILE).is_file():
-        missing = "is not a folder" if not given.is_dir() else f"holds no encoder (there is no {_MODULES_FILE})"
-        raise NotAnEncoder(f"{str(path)!r} {missing}; give the folder of an encoder, or of the run that trained it")
+    folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER))
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
     try:
-        model = internals.load_encoder(folder, device=None if device == "auto" else device)
+        model = internals.load_encoder(folder, device=None if device == "auto" else resolve_device(device))
     except ImportError as error:
         raise LibraryMissing(
             "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"

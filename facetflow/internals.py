@@ -8,7 +8,6 @@ from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
 from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import GivenThreshold, PairPredictor, Prediction
-from training.runs import ENCODER
-from training.search.choosing import task_of
+from training.search.choosing import named_encoder, task_of
 from training.search.vectors import cached_vectors, embed, embed_in_parts
 from training.similarity import cosines

@@ -12,10 +12,11 @@ from typing import Any, TypeVar, overload
 
 import polars as pl
 
-from facetflow.arguments import Texts, check_device, read_texts
+from facetflow.arguments import Texts, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.parsers.amr import is_embedded
+from features.parsers.devices import resolve_device
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import frames_of
 from features.parsers.srl.parser import SrlParse
@@ -76,7 +77,7 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
     from features.stages.amr import parse_amr as stage
 
     backend = "embedded" if is_embedded(model) else "amrlib"
-    settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": check_device(device)})
+    settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": resolve_device(device)})
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
@@ -105,7 +106,7 @@ def parse_srl(
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl as stage
 
-    settings = SrlSettings(model=model, device=check_device(device))
+    settings = SrlSettings(model=model, device=resolve_device(device))
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 

@@ -6,8 +6,9 @@
     train_encoder/<project>@gpu            both again for each further pool that an encoder names (`pool = "gpu"`)
 
 One server serves any number of projects: deployments carry the project's name, and the id of its store as their
-version (Prefect 3.8.8 loses the tags of a prefect.yaml). Deploying again keeps existing schedules, on or off. What the
-server of `facetflow up` has lost with its database is registered again: otherwise schedules would end without a word.
+version (Prefect 3.8.8 loses the tags of a prefect.yaml). Deploying again keeps existing schedules, on or off: Prefect
+keeps them where none are given. What the server of `facetflow up` has lost with its database is registered again:
+otherwise schedules would end without a word.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from features.core.errors import FacetflowError
-from features.core.faults import NoProjectFile, OtherProjectsServer, SchedulesLost, ScheduleWrong
+from features.core.faults import NoProjectFile, OtherProjectsServer, PauseEnds, ScheduleWrong
 from features.store.store import Store
 from flows.project import load
 from flows.server import up_record
@@ -31,7 +32,6 @@ from flows.terminal import say, warn
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.client.schemas.objects import DeploymentSchedule
     from prefect.client.schemas.responses import DeploymentResponse
     from prefect.client.schemas.schedules import CronSchedule
     from prefect.deployments.runner import RunnerDeployment
@@ -40,7 +40,7 @@ POOL = "facetflow"
 """Default name of the work pool."""
 REFRESH = "refresh"
 NIGHTLY = "0 3 * * *"
-"""The schedule of `prefect.yaml`, off until it is turned on."""
+"""The schedule of examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,8 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
             given = schedules if deployment.flow_name == REFRESH else None
             # A schedule that is given is on: a paused deployment would not run by it.
             deployment.paused = registered.paused if registered is not None and given is None else False
-            # Registering a deployment again replaces its schedules, and removes them if none are given.
-            kept = [_kept(schedule) for schedule in registered.schedules] if registered is not None else None
-            deployment.apply(schedules=given or kept)
+            deployment.model_fields_set.discard("schedules")  # an empty list, as Prefect makes, would remove them
+            deployment.apply(schedules=given)
             names.append(deployment.full_name)
         schedules_now = _schedules(read_deployment(client, REFRESH, target.name))
         return Deployed(tuple(names), schedules_now, target.pools, _former(client, target, names))
@@ -156,15 +155,13 @@ def next_steps(made: Deployed, pool: str | None) -> str:
     return when + worker + (former if made.former else "")
 
 
-def describe(project_file: str) -> dict[str, Any]:
+def describe(project_file: str) -> dict[str, str]:
     """Return what `prefect.yaml` needs to know about a project: the build step of its deployments.
 
     Returns:
-        `name`, `project_file`, `resource` (id of the store); `cron`, `timezone` and `active` of the refresh's
-        schedule on the server, so that deploying again does not change it.
+        `name`, `project_file`, `resource` (id of the store).
     """
     from prefect.client.orchestration import get_client
-    from prefect.client.schemas.schedules import CronSchedule
 
     if not project_file.strip() or "{{" in project_file:
         raise NoProjectFile("FACETFLOW_PROJECT is not set: name the project file in it, and deploy again.")
@@ -173,21 +170,12 @@ def describe(project_file: str) -> dict[str, Any]:
         _refuse_another_project(client, target)
         watch_heartbeats(client)  # here, because Prefect's own command line deploys what we describe
         deployment = read_deployment(client, REFRESH, target.name)
-    described = {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
-    if deployment is None or not deployment.schedules:
-        return described | {"cron": NIGHTLY, "timezone": "UTC", "active": False}
-    schedule, *others = deployment.schedules
-    if others or not isinstance(schedule.schedule, CronSchedule):
-        raise SchedulesLost(
-            f"The refresh of {target.name!r} has schedules on the server that prefect.yaml would replace by one cron "
-            f"expression ({', '.join(_schedules(deployment))}): deploy with `facetflow deploy`, which keeps them."
+    if deployment is not None and deployment.paused:
+        raise PauseEnds(
+            f"The refresh of {target.name!r} is paused on the server, and Prefect's own command line would end that: "
+            "deploy with `facetflow deploy`, which keeps it."
         )
-    return described | {
-        "cron": schedule.schedule.cron,
-        "timezone": schedule.schedule.timezone or "UTC",
-        # Prefect's own command line ends a pause: the schedule is off instead.
-        "active": schedule.active and not deployment.paused,
-    }
+    return {"name": target.name, "project_file": str(target.project_file), "resource": target.resource}
 
 
 def target_of(project_file: Path) -> Target:
@@ -298,10 +286,3 @@ def _words(schedule: Any) -> str:
         if (value := getattr(schedule, name, None)) is not None:
             return f"{name} {value} {getattr(schedule, 'timezone', None) or 'UTC'}"
     return str(schedule)
-
-
-def _kept(schedule: "DeploymentSchedule") -> dict[str, Any]:
-    """Return a schedule of the server in the form that `apply` takes."""
-    return schedule.model_dump(include={"schedule", "active", "parameters", "slug"}, exclude_none=True) | {
-        "schedule": schedule.schedule
-    }

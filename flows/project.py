@@ -55,10 +55,8 @@ from training.runs import BUILDS, check_encoder_name
 if TYPE_CHECKING:
     AnyEncoder = EncoderSettings
 else:
-    AnyEncoder = functools.reduce(operator.or_, (kind.settings for kind in KINDS.values()))
-    # A union of one type is that type, and pydantic refuses to discriminate it.
-    if len(KINDS) > 1:
-        AnyEncoder = Annotated[AnyEncoder, Field(discriminator="kind")]
+    _Union = functools.reduce(operator.or_, (kind.settings for kind in KINDS.values()))
+    AnyEncoder = Annotated[_Union, Field(discriminator="kind")]
 
 
 class _Section(BaseModel):
@@ -184,15 +182,10 @@ class Project(_Sections):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, given: Any) -> Any:
-        """Refuse an encoder without a kind, and use the graphs of corpora that are graphs by default."""
+        """Use the graphs of corpora that are graphs by default."""
         if not isinstance(given, dict):
             return given
-        encoders, corpora, amr = given.get("encoders"), given.get("corpora"), given.get(AMR_STAGE.name, {})
-        for number, encoder in enumerate(encoders if isinstance(encoders, list) else (), start=1):
-            if isinstance(encoder, dict) and "kind" not in encoder:
-                # Also if there is only one kind: it determines the valid keys.
-                kinds = " or ".join(f'kind = "{kind}"' for kind in KINDS)
-                raise MissingKey(f"the key `encoders[{number}].kind` is missing: add {kinds}")
+        corpora, amr = given.get("corpora"), given.get(AMR_STAGE.name, {})
         has_graphs = isinstance(corpora, Sequence) and any(
             isinstance(corpus, dict) and corpus.get("dataset") == "penman" for corpus in corpora
         )

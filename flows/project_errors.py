@@ -109,15 +109,14 @@ def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -
 
 
 class _Location(NamedTuple):
-    """The names and positions, from 0, of a place in the file, the annotation of what belongs there, and its field.
+    """The names and positions, from 0, of a place in the file, and the annotation of what belongs there.
 
     Where the key itself is wrong, the annotation is None, and `keys` are those of the table.
     """
 
     parts: tuple[str | int, ...]
     annotation: Any
-    field: FieldInfo | None
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -131,35 +130,34 @@ class _Location(NamedTuple):
 def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Location:
     """Follow a location through models, mappings and lists, to the first choice between types or the wrong key."""
     annotation: Any = model
-    field: FieldInfo | None = None
     keys: tuple[str, ...] = ()
     parts: list[str | int] = []
     for part in location:
         annotation = bare(annotation)
         origin, arguments = get_origin(annotation), get_args(annotation)
         if part == "[key]":
-            return _Location(tuple(parts), None, None, keys)
+            return _Location(tuple(parts), None, keys)
         if origin in {Union, UnionType}:
             if (chosen := kinds_of(annotation).get(str(part))) is None:
                 break  # the part only says which type was tried
-            annotation, field, keys = chosen, None, ()
+            annotation = chosen
             continue
         keys = ()
         if isinstance(annotation, type) and issubclass(annotation, BaseModel) and isinstance(part, str):
             keys = tuple(annotation.model_fields)
             field = annotation.model_fields.get(part)
-            annotation = field.annotation if field else None
+            annotation = Annotated[field.annotation, field] if field else None
         elif origin is tuple and isinstance(part, int):
             if Ellipsis not in arguments:
                 break  # such as a pair: the whole is expected
-            annotation, field = arguments[0], None
+            annotation = arguments[0]
         elif isinstance(origin, type) and issubclass(origin, Mapping):
             keys = get_args(bare(arguments[0]))
-            annotation, field = arguments[1], None
+            annotation = arguments[1]
         else:
             break
         parts.append(part)
-    return _Location(tuple(parts), annotation, field, keys)
+    return _Location(tuple(parts), annotation, keys)
 
 
 def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
@@ -191,6 +189,9 @@ def _judge(location: _Location, model: type[BaseModel], problem: Any) -> tuple[t
         return UnknownKey, f"the key `{key}` is unknown: {_hint(str(last), location, model)}"
     if problem["type"] == "missing" and problem["loc"][-1] == last:
         return MissingKey, f"the key `{key}` is missing: {_TO_ADD.get(str(last), 'add it')}."
+    if problem["type"] == "union_tag_not_found":
+        kinds = " or ".join(f'kind = "{kind}"' for kind in kinds_of(location.annotation))
+        return MissingKey, f"the key `{key}.kind` is missing: add {kinds}."
     if problem["type"] in {"value_error", "assertion_error"}:
         raised = problem.get("ctx", {}).get("error")
         message = problem["msg"].partition(", ")[2].rstrip(".")
@@ -199,7 +200,7 @@ def _judge(location: _Location, model: type[BaseModel], problem: Any) -> tuple[t
     given = problem["input"]
     if problem["type"] == "union_tag_invalid":
         of_kind: Any = Literal.__getitem__(tuple(kinds_of(location.annotation)))
-        location, given = _Location((*location.parts, "kind"), of_kind, None, ()), problem["ctx"]["tag"]
+        location, given = _Location((*location.parts, "kind"), of_kind), problem["ctx"]["tag"]
         key = location.key
     if isinstance(given, Mapping) and is_repeated(location.annotation):
         wrong = f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
@@ -266,7 +267,7 @@ def _expected(location: _Location, given: Any) -> str:
         return f"a section `[{path}]`"
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
-    expected = words(location.annotation, location.field.metadata if location.field else ())
+    expected = words(location.annotation)
     choices = [choice for choice in get_args(bare(location.annotation)) if isinstance(choice, str)]
     close = difflib.get_close_matches(given, choices, n=1) if isinstance(given, str) else []
     return f'{expected}; did you mean "{close[0]}"?' if close else expected

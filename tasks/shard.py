@@ -43,7 +43,7 @@ class ShardJob:
     # table → version to read, for every table that the job reads
     versions: Mapping[str, int] = field(default_factory=dict)
     upstream: Mapping[str, tuple[Shard, ...]] = field(default_factory=dict)  # table → shards to read
-    topic: str = ""  # Dask topic for progress reports; empty for none
+    topic: str = ""  # Dask topic for progress reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,6 @@ def reporter(job: ShardJob) -> OnRows:
     try:
         worker = get_worker()
     except ValueError:
-        return ignore_rows
-    if not job.topic:
         return ignore_rows
     name, told = str(worker.name), 0.0
 

@@ -558,8 +558,8 @@ class OtherProjectsServer(RunError, code="FF515"):
     """The server serves another project of this name: give one of them another name."""
 
 
-class SchedulesLost(RunError, code="FF516"):
-    """prefect.yaml would replace the schedules on the server: deploy with `facetflow deploy`."""
+class PauseEnds(RunError, code="FF516"):
+    """prefect.yaml would end the pause of a deployment: deploy with `facetflow deploy`."""
 
 
 class ProcessStays(RunError, code="FF517"):

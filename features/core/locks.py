@@ -2,12 +2,17 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from features.core.faults import AnotherProcess, LockImpossible
 from features.core.file_errors import explain
+
+_PATIENCE = 2.0
+"""Maximum seconds for which a process that only looks whether a lock is held (`is_held`) holds it."""
+_POLL = 0.05
 
 
 @contextmanager
@@ -22,20 +27,30 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     except OSError as error:
         raise LockImpossible(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
     with lock:
+        deadline = time.monotonic() + _PATIENCE
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            other = lock.read().decode(errors="replace").strip() or "unknown"
-            raise AnotherProcess(f"{refusal} (process {other}): wait for it, or end it.") from error
+            while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
+                time.sleep(_POLL)
         except OSError as error:  # a network file system without locks
             raise LockImpossible(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
+        if not free:
+            lock.seek(0)
+            other = lock.read().decode(errors="replace").strip() or "unknown"
+            raise AnotherProcess(f"{refusal} (process {other}): wait for it, or end it.")
         try:
             lock.truncate(0)
             lock.write((holder or str(os.getpid())).encode())
         except OSError as error:
             raise LockImpossible(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield
+
+
+def _free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def check_lockable(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,7 +10,13 @@ from features.core.faults import DeviceMissing
 
 
 def resolve_device(device: str) -> str:
-    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`."""
+    """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`.
+
+    Raises:
+        SettingsError: it is not the name of a device, or this process does not see the device.
+    """
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", str(device)):
+        raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     import torch
 
     if device == "auto":

@@ -28,7 +28,7 @@ def of_existing(settings: ClusterSettings) -> Security:
                 f"[cluster] has `{next(iter(given))}`, but the address {address!r} is not encrypted: write "
                 f"{'tls://' + address.rpartition('://')[2]!r}, and start scheduler and workers with certificates."
             )
-        if not _is_here(address) and not settings.unencrypted:
+        if not settings.unencrypted and not is_on_this_machine(address if "://" in address else f"tcp://{address}"):
             raise Unencrypted(
                 f"The Dask cluster at {address!r} is not on this machine and its connections are not encrypted: anyone "
                 "on the way can run code on its workers. Use a tls:// address (docs/howto/clusters.md), or set "
@@ -67,11 +67,3 @@ def _certified(given: dict[str, Path]) -> Security:
     if "tls_client_cert" in named:  # never the key of another certificate
         named.setdefault("tls_client_key", named["tls_client_cert"])
     return Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]
-
-
-def _is_here(address: str) -> bool:
-    """Return whether an address cannot be reached from other machines."""
-    scheme, separator, _ = address.partition("://")
-    if separator and scheme == "inproc":
-        return True
-    return is_on_this_machine(address if separator else f"tcp://{address}")

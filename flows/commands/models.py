@@ -14,7 +14,9 @@ from features.models import DEFAULT_MODELS, MODELS, pulled
 from features.models import pull as pull_model
 from features.models import verify as verify_model
 from flows.console.options import FILE, JSON, encoder_option, output_option
+from flows.console.tables import print_tables
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
+from training.evaluation.tables import ScoreTable
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from features.models.pulling import Progress
@@ -51,27 +53,14 @@ def list_models(*, as_json: bool) -> None:
 
 
 def _print_table(lines: list[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    # Names are not markup. A table that a program reads is as wide as it needs to be.
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = 1000
-    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("name", overflow="fold")
-    table.add_column("kind", overflow="fold")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("licence", overflow="fold")
-    table.add_column("here", no_wrap=True)
+    rows = []
+    notes = []
     for line in lines:
-        size = "" if line["megabytes"] is None else f"{line['megabytes']} MB"
-        table.add_row(line["name"], line["kind"], size, line["licence"], "yes" if line["pulled"] else "no")
-    console.print(table)
-    for line in lines:
+        size = "" if line["megabytes"] is None else str(line["megabytes"])
+        rows.append((line["name"], line["kind"], size, line["licence"], "yes" if line["pulled"] else "no"))
         if note := "; ".join(filter(None, ("pulled by default" if line["default"] else "", line["note"]))):
-            click.echo(f"{line['name']}: {note}")
+            notes.append(f"{line['name']}: {note}")
+    print_tables([ScoreTable("Models", ("name", "kind", "MB", "licence", "here"), tuple(rows), "\n".join(notes))])
 
 
 @models.command()

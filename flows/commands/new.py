@@ -8,12 +8,10 @@ from pathlib import Path
 import click
 
 from features.core.faults import Conflict, OutputRefused, PathTaken
+from features.core.pages import render
 from flows.console.options import PROJECT_FILE
 from flows.terminal import say
 from training.kinds import KINDS
-
-_FOR_KINDS = "#@"
-"""Begins the line above a paragraph of the template that is for some kinds of encoders only."""
 
 
 @click.command()
@@ -35,7 +33,8 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
 
     if example and "facets" not in KINDS[kind].suites:
         raise Conflict(f"The example is for an encoder with facets: leave out --example, or --kind {kind}.")
-    contents = {PROJECT_FILE.name: _read("example.toml") if example else _project(kind, _name(folder))}
+    project = _read("example.toml") if example else render("flows/project.txt", kind=kind, name=_name(folder))
+    contents = {PROJECT_FILE.name: f"{project.rstrip()}\n"}
     contents |= {"pairs-to-explain.tsv": _read("pairs-to-explain.tsv")} if example else {}
     contents |= {SCHEMA_FILE: schema_text()}
     there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
@@ -60,18 +59,6 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
         what = KINDS[kind].learns_from
         say(f"Next: put your {what} next to it, and name their files and columns under [[corpora]] in it.")
         say(f"Then: {enter}facetflow plan")
-
-
-def _project(kind: str, name: str) -> str:
-    """Return the project file for a kind of encoder: the template without the paragraphs that are for others."""
-    paragraphs = []
-    for paragraph in _read("project.toml").split("\n\n"):
-        first, _, rest = paragraph.partition("\n")
-        if not first.startswith(_FOR_KINDS):
-            paragraphs.append(paragraph)
-        elif kind in first.split():
-            paragraphs.append(rest)
-    return "\n\n".join(paragraphs).replace('name = "my-project"', f'name = "{name}"', 1)
 
 
 def _read(template: str) -> str:

@@ -1,5 +1,6 @@
-"""Tables on the terminal, fitted to its width."""
+"""Tables on the terminal, fitted to its width; those that a program reads are as wide as they need to be."""
 
+import os
 from collections.abc import Iterable
 
 from flows.terminal import visible
@@ -14,6 +15,8 @@ def print_tables(tables: Iterable[ScoreTable]) -> None:
     from rich.text import Text
 
     console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = 1000
     for content in (part for table in tables for part in fit(table, console.width)):
         # As text, because a name in brackets is not markup.
         table = Table(

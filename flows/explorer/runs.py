@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from features.core.errors import FacetflowError
-from features.core.faults import EvaluationDamaged, NoProjectFile
+from features.core.faults import NoProjectFile
 from features.core.pages.plots import Axis, draw_plot
 from flows.console.run_list import list_runs, run_messages, runs_table
 from flows.explorer.session import Session
@@ -71,15 +71,17 @@ class RunsView(View):
             "states": states,
             "is_live": "running" in (states[name] for name in chosen or states),
             "charts": _charts(list(courses.values())),
-            "tables": _scores(settings.runs / chosen[0]) if len(chosen) == 1 else [],
+            "tables": [],
             "note": "",
         }
         if not chosen:
             return Answer(values, listed)
         if len(chosen) == 2:
             values |= self._comparison(settings.runs, chosen, query)
-        scores = [{"title": table.title, "rows": table.values or table.rows} for table in values["tables"]]
-        return Answer(values, {"run": chosen[0], "beside": chosen[1:], "scores": scores, "courses": courses})
+        elif (scores := settings.runs / chosen[0] / METRICS_FILE).is_file():
+            values["tables"] = score_tables(read_scores(scores))
+        tables = [{"title": table.title, "rows": table.values or table.rows} for table in values["tables"]]
+        return Answer(values, {"run": chosen[0], "beside": chosen[1:], "scores": tables, "courses": courses})
 
     def _comparison(self, runs: Path, chosen: Sequence[str], query: Query) -> dict[str, Any]:
         """Return the scores of two trainings as a table; why there is none, where they have none in common."""
@@ -117,16 +119,6 @@ def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[s
         last = [list(course.values())[-1] if course else None for course in drawn]
         charts.append({"name": title, "last_values": last, "plot": plot})
     return charts
-
-
-def _scores(run: Path) -> list[Any]:
-    """Return the tables of the evaluation of a run; none if it has none."""
-    if not (run / METRICS_FILE).is_file():
-        return []
-    try:
-        return score_tables(read_scores(run / METRICS_FILE))
-    except (KeyError, TypeError) as error:
-        raise EvaluationDamaged(f"The scores of {run.name!r} are of another version: evaluate it again.") from error
 
 
 def report(session: Session, request: Request) -> Response:

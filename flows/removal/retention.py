@@ -42,7 +42,7 @@ from flows.project import Project
 from flows.terminal import detail, say, warn
 from training.evaluation.promotion import current_runs, gone_runs
 from training.run_records import is_in_use, state_of, unused
-from training.runs import CURRENT, all_runs, encoder_name, group_of, is_finished, newest, release_of
+from training.runs import all_runs, encoder_name, group_of, is_finished, newest, release_of
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 
@@ -58,7 +58,6 @@ def clean_up(project: Project, store: Store) -> list[str]:
         for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
             removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
         removed += remove_dead(project.runs.glob(name))
-    removed += _unfinished_promotions(project.runs)
     removed += remove_dead_scratch()
     everything = [*store.remove_dead_temporary(), *map(str, removed)]
     if everything:
@@ -67,17 +66,6 @@ def clean_up(project: Project, store: Store) -> list[str]:
     for path in everything:
         detail(f"removed: {path}")
     return everything
-
-
-def _unfinished_promotions(runs: Path) -> list[Path]:
-    """Remove the links of killed promotions; a link cannot be held, so one that is younger than a minute stays."""
-    links = []
-    for link in runs.glob(f"*/.{CURRENT}.*"):
-        with suppress(FileNotFoundError):
-            if link.is_symlink() and time.time() - link.lstat().st_mtime > 60:
-                link.unlink()
-                links.append(link)
-    return links
 
 
 @dataclass(frozen=True, slots=True)

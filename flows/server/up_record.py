@@ -6,7 +6,6 @@ password     name and password of that server, new at each start; only the user 
 projects.json   the projects that its server has, with their schedules; it may lose its database
 """
 
-import fcntl
 import json
 import os
 import time
@@ -15,10 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from features.core import locks
 from features.core.durable import write_whole
-from features.core.faults import AnotherProcess
 from features.core.file_errors import clear_errors
-from features.core.locks import is_held
 from flows.server.passwords import with_credentials
 
 _LOCK, _RECORD, _PASSWORD = "up.lock", "up.json", "password"
@@ -57,7 +55,7 @@ def password_file() -> Path:
 def running() -> Running | None:
     """Return what runs for this user, None if nothing does."""
     deadline = time.monotonic() + _PATIENCE
-    while is_held(state_folder() / _LOCK):
+    while locks.is_held(state_folder() / _LOCK):
         service = _record()
         if service is not None or time.monotonic() > deadline:
             return service
@@ -72,18 +70,7 @@ def only_one() -> Iterator[None]:
     with clear_errors(f"Writing to {str(state)!r}"):
         state.mkdir(parents=True, exist_ok=True)
         state.chmod(0o700)  # the server's database is in it
-        lock = (state / _LOCK).open("a+")
-    with lock:
-        # Another command that checks whether it runs holds the lock for a moment.
-        deadline = time.monotonic() + _PATIENCE
-        with clear_errors(f"Locking {str(state / _LOCK)!r}"):  # a network file system without locks
-            while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
-                time.sleep(_POLL)
-        if not free:
-            raise AnotherProcess(
-                "`facetflow up` is already running for this user: see `facetflow status`, or stop it with "
-                "`facetflow down`."
-            )
+    with locks.only_one(state / _LOCK, "`facetflow up`, which `facetflow down` ends, is already running for this user"):
         write(None)
         try:
             yield
@@ -135,11 +122,3 @@ def _record() -> Running | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return service
-
-
-def _free(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

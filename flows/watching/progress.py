@@ -74,12 +74,12 @@ class BuildProgress(ExitStack):
         if total == 0:
             terminal.detail(f"{stage} {shard}: begun by {worker}")
         if self.history[stage, shard].report(total, worker):
-            self._stages[stage].work(shard, done, total)
+            self._stages[stage].move(shard, done / total if total > 0 else None)
 
     def taken_back(self, stage: str, shard: Shard) -> None:
         """Record that a shard is no longer being made and will be submitted again."""
         terminal.detail(f"{stage} {shard}: lost with its worker, to be tried again")
-        self._stages[stage].rest(shard)
+        self._stages[stage].move(shard)
         self.history[stage, shard].take_back()
 
     def done(self, stage: str, shard: Shard, rejects: int, seconds: float | None) -> None:
@@ -87,13 +87,13 @@ class BuildProgress(ExitStack):
         how = "was committed already" if seconds is None else f"done in {seconds:.1f} s, {rejects} rejected"
         terminal.detail(f"{stage} {shard}: {how}")
         self.history[stage, shard].make(rejects, seconds)
-        self._stages[stage].rest(shard, made=self.history[stage, shard].rows)
+        self._stages[stage].move(shard, made=self.history[stage, shard].rows)
         self._show(stage)
 
     def failed(self, stage: str, shard: Shard, error: str) -> None:
         """Record a shard that could not be made."""
         terminal.detail(f"{stage} {shard}: failed: {error}")
-        self._stages[stage].rest(shard)
+        self._stages[stage].move(shard)
         self.history[stage, shard].fail(error)
         self._show(stage)
 
@@ -139,19 +139,13 @@ class StageProgress:
     """Time in which at least one shard was being worked on, up to `_since`."""
     _since: float | None = None
 
-    def work(self, shard: Shard, done: int, total: int) -> None:
-        """Record how many parts of a shard are done; of 0 while the worker reads its input and loads a model."""
-        self._pass_time()
-        self._shares.pop(shard, None)
-        if total > 0:
-            self._shares[shard] = min(max(done / total, 0.0), 1.0)
-        self._pass_time()
-
-    def rest(self, shard: Shard, *, made: int = 0) -> None:
-        """Record that a shard is no longer being worked on, and how many rows were made, if it is done."""
+    def move(self, shard: Shard, share: float | None = None, *, made: int = 0) -> None:
+        """Record the share of a shard that is done; None if nobody works on its rows, with those that were made."""
         self._pass_time()
         if self._shares.pop(shard, None) is not None:
             self._timed += made
+        if share is not None:
+            self._shares[shard] = min(max(share, 0.0), 1.0)
         self._pass_time()
 
     @property

@@ -21,8 +21,6 @@ State = Literal["waiting", "submitted", "running", "made", "committed", "failed"
 Outcome = Literal["running", "made", "failed", "lost"]
 ENDED = frozenset({"made", "committed", "failed", "left out"})
 """States of shards that need no more work."""
-UNKNOWN_WORKER = ""
-"""Name of the worker of a shard whose reports did not arrive."""
 
 
 @dataclass(slots=True)
@@ -83,7 +81,7 @@ class ShardHistory:
         self.state, self.rejects, self.seconds = "made", rejects, seconds
         now = time.time()
         if not self.attempts or self.attempts[-1].outcome != "running":
-            self.attempts.append(Attempt(UNKNOWN_WORKER, now - seconds, now))
+            self.attempts.append(Attempt("", now - seconds, now))  # its reports did not arrive
         self._end("made", heard=now)
 
     def fail(self, error: str) -> None:

@@ -186,11 +186,15 @@ def test_wrong_input_to_an_encoder_is_one_sentence(encoder: facetflow.Encoder, p
         "sentence 1 of 1 is not a string but 3; leave it and its partner out",
         lambda: encoder.similarity("a", [3]),
     )
-    wrong(facetflow.ModelError, "is not a folder", lambda: facetflow.load_encoder(tmp_path / "none"))
+    wrong(facetflow.ModelError, "No model or folder is called", lambda: facetflow.load_encoder(tmp_path / "none"))
     wrong(
         facetflow.ModelError, r"holds no encoder \(there is no modules.json\)", lambda: facetflow.load_encoder(project)
     )
-    wrong(facetflow.SettingsError, "there is no device 'gpu'", lambda: facetflow.load_encoder(project, device="gpu"))
+    wrong(
+        facetflow.SettingsError,
+        "There is no device 'gpu'",
+        lambda: facetflow.load_encoder(encoder.folder, device="gpu"),
+    )
 
 
 def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import yaml
 from generated import ENCODER
 from sentences import refused
 
-from features.core.faults import SchedulesLost
+from features.core.faults import PauseEnds
 from flows.deployments import deploy, describe, next_steps
 from flows.server.prefect_address import talking_to
 
@@ -76,7 +76,7 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
     done = prefect("deploy", "--all", project=str(file))
     assert done.returncode == 0, done.stdout + done.stderr
     build = deployment("refresh", "by-yaml")
-    assert schedules(build) == [("0 3 * * *", False)], "nothing runs before somebody says so"
+    assert schedules(build) == [], "nothing runs before somebody says so"
     assert build["parameters"] == {"project_file": str(file)}
     assert build["pull_steps"] == [], "the package is installed where the worker runs"
     about = f"facetflow.store.{project.store.id}"
@@ -88,13 +88,13 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
     assert "The refresh is scheduled: cron 7 4 * * 1 UTC (on)." in output
     assert facetflow.run(project, "deploy")[0] == 0
     assert schedules(deployment("refresh", "by-yaml")) == [("7 4 * * 1", True)]
-    with talking_to(server.address):
-        kept = {"cron": "7 4 * * 1", "timezone": "UTC", "active": True}
-        assert kept.items() <= describe(str(file)).items(), "prefect.yaml keeps it too"
+    done = prefect("deploy", "--all", project=str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert schedules(deployment("refresh", "by-yaml")) == [("7 4 * * 1", True)], "prefect.yaml keeps it too"
     assert [deployment(flow, "by-yaml")["version"] for flow in FLOWS] == [about] * 3
 
 
-def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_keep(project, deployment, server):
+def test_deploying_again_keeps_time_zones_and_schedules_of_any_kind(project, deployment, server):
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import DeploymentScheduleCreate
     from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
@@ -105,14 +105,12 @@ def test_prefect_yaml_keeps_the_time_zone_and_refuses_schedules_that_it_cannot_k
         deploy(file, cron="0 3 * * *")
         identity = UUID(deployment("refresh", "zoned")["id"])
         (known,) = client.read_deployment_schedules(identity)
-        client.update_deployment_schedule(identity, known.id, schedule=berlin)
-        described = describe(str(file))
-        assert (described["cron"], described["timezone"], described["active"]) == ("0 3 * * *", "Europe/Berlin", True)
-        assert deploy(file).schedules == ("cron 0 3 * * * Europe/Berlin (on)",)
-        every = DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(hours=6)), active=True)
-        client.create_deployment_schedules(identity, [(every.schedule, True)])
-        with refused(SchedulesLost):
-            describe(str(file))
+        client.update_deployment_schedule(identity, known.id, schedule=berlin, slug="night")
+        every = DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(hours=6)), active=False)
+        client.create_deployment_schedules(identity, [(every.schedule, False)])
+        kept = {"cron 0 3 * * * Europe/Berlin (on)", "interval 6:00:00 UTC (off)"}
+        assert set(deploy(file).schedules) == kept
+        assert {known["slug"] for known in deployment("refresh", "zoned")["schedules"]} == {"night", None}
 
 
 def test_an_unset_project_is_refused(prefect, deployment):
@@ -180,7 +178,8 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
         assert deploy(file, cron="0 3 * * *").schedules == ("cron 0 3 * * * UTC (on)",)
         client.pause_deployment(deployment("refresh", "paused")["id"])  # the switch on Prefect's page
         assert deploy(file).schedules == ("cron 0 3 * * * UTC (off: the deployment is paused)",)
-        assert not describe(str(file))["active"], "prefect.yaml knows only schedules: off stays off"
+        with refused(PauseEnds):
+            describe(str(file))
         assert deploy(file, cron="0 4 * * *").schedules == ("cron 0 4 * * * UTC (on)",)
         assert not deployment("refresh", "paused")["paused"]
 

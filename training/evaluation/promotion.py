@@ -19,6 +19,7 @@ from typing import Any
 
 from features.core.errors import InputError
 from features.core.faults import RunGone, ScoredDifferently
+from features.core.leftovers import held_folder
 from training.encoders.settings import BY_LOSS, score_in_words
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite, scored_suites
@@ -163,9 +164,11 @@ def promote(run: Path, name: str) -> None:
     if link.exists() and not link.is_symlink():
         raise RunGone(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
-    temporary = link.parent / f".{CURRENT}.{uuid.uuid4().hex}"
-    temporary.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
-    temporary.replace(link)
+    temporary = link.parent / f".{uuid.uuid4().hex}.tmp"
+    with held_folder(temporary):  # a link itself cannot be held
+        made = temporary / CURRENT
+        made.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
+        made.replace(link)
 
 
 def _names(runs: Path) -> list[str]:

@@ -85,7 +85,7 @@ def test_the_list_fits_a_terminal_and_swallows_no_name(
     assert "…" not in out
     table = out.partition("all-MiniLM-L6-v2: ")[0].splitlines()
     assert max(map(len, table)) <= 80
-    assert 'F1 86.5 on OntoNotes; set predicates = "spacy" under [srl]' in out
+    assert 'F1 86.5 on OntoNotes; set predicates = "spacy" under [srl]' in " ".join(out.split())
 
 
 def test_the_list_and_the_check_as_json(wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

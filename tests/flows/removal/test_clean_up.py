@@ -1,13 +1,11 @@
 """What killed builds, trainings, evaluations and promotions leave, and what the next writer removes of it."""
 
-import os
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from features.core.leftovers import held_file
+from features.core.leftovers import held_file, held_folder
 from features.store.store import Store
 from flows.removal.retention import clean_up
 
@@ -38,15 +36,14 @@ def test_files_of_dead_processes_go_and_those_of_live_ones_stay(project, tmp_pat
     assert [file.name for file in project.runs.rglob("*") if file.is_file()] == ["metrics.json"]
 
 
-def test_the_link_of_a_killed_promotion_goes_after_a_minute(project, tmp_path):
+def test_the_link_of_a_killed_promotion_goes_and_that_of_a_live_one_stays(project, tmp_path):
     store = Store.open(tmp_path / "store", create=True)
-    link, current = project.runs / "s3bert/.current.7a", project.runs / "s3bert/current"
-    for each in (link, current):
-        each.symlink_to("00001-aaaaaa/seed-0", target_is_directory=True)
-    clean_up(project, store)
-    assert link.is_symlink(), "a promotion may be about to rename it"
-    then = time.time() - 61
-    for each in (link, current):
-        os.utime(each, (then, then), follow_symlinks=False)
-    assert str(link) in clean_up(project, store)
-    assert current.is_symlink()
+    killed, live = project.runs / "s3bert/.7a.tmp", project.runs / "s3bert/.8b.tmp"
+    killed.mkdir()
+    with held_folder(live):
+        for link in (killed / "current", live / "current", project.runs / "s3bert/current"):
+            link.symlink_to("00001-aaaaaa/seed-0", target_is_directory=True)
+        assert str(killed) in clean_up(project, store)
+        assert (live / "current").is_symlink()
+    assert (project.runs / "s3bert/current").is_symlink()
+    assert (project.runs / "s3bert/00001-aaaaaa/seed-0").is_dir()

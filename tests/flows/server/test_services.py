@@ -15,7 +15,7 @@ import psutil
 import pytest
 from sentences import refused
 
-from features.core.faults import AnotherProcess, ServerNotStarted, StoreUnreachable
+from features.core.faults import AnotherProcess, LockImpossible, ServerNotStarted, StoreUnreachable
 from flows.command_line import run
 from flows.server import prefect_address, services, up_record
 from flows.server.own_server import OwnServer
@@ -104,7 +104,7 @@ def test_a_state_folder_without_locks_is_one_sentence_of_up_and_none_of_other_co
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     assert running() is None
-    with refused(StoreUnreachable), up_record.only_one():
+    with refused(LockImpossible), up_record.only_one():
         pass
 
 
