@@ -7,6 +7,8 @@ trains them, and scores them on the rated pairs of `[[evaluation]]` and on the d
 another (`--store`). Build before. NAME is a recipe of the group (`--list` names them), all by default: `layers` is for
 some ten thousand pairs, as in examples/bamboo; `text` for graphs as text (amr_as_text.py), and for sentences to compare
 them with; `map` tunes no layers, for the millions of pairs of examples/study. Finished trainings are reused.
+
+The start model of all is the one whose embeddings the project has: `model` of `[embeddings]`.
 """
 
 import argparse
@@ -20,9 +22,10 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
-from facet_scores import ALL, by_corpus
+from facet_scores import ALL, START, by_corpus
 from project_commands import as_toml, facetflow, spread
 
+from features.models import locate
 from training.runs import ENCODER, TRAINING_FILE, find_encoder, seeds_of
 
 Recipe = dict[str, Any]
@@ -84,7 +87,8 @@ def main() -> None:
     if unknown := [name for name in names if name not in recipes]:
         sys.exit(f"the group {arguments.group!r} has no recipe {unknown[0]!r}; it has: {', '.join(recipes)}")
     project = tomllib.loads(arguments.project.read_text(encoding="utf-8"))
-    of_all = {"kind": "s3bert", "preset": "laptop"} | (_QUICK if arguments.quick else {})
+    start = project.get("embeddings", {}).get("model", START)
+    of_all = {"kind": "s3bert", "preset": "laptop", "backbone": start} | (_QUICK if arguments.quick else {})
     project["encoders"] = [{"name": name} | of_all | recipes[name] for name in names]
     file = arguments.project.with_suffix(".recipes.toml")
     file.write_text(as_toml(project), encoding="utf-8")
@@ -92,9 +96,11 @@ def main() -> None:
     if project.get("evaluation"):
         facetflow(file, ["evaluate", *names, "--suite", "ratings"])
     runs, store = file.parent / project["runs"], arguments.store or file.parent / project["store"]
+    start_model = str(locate(start, file.parent))
     writer = csv.writer(sys.stdout, lineterminator="\n")
     for position, name in enumerate(names):
-        rows = [_row(run, store) for run in seeds_of(find_encoder(runs, name).parent)[: arguments.seeds]]
+        seeds = seeds_of(find_encoder(runs, name).parent)[: arguments.seeds]
+        rows = [_row(run, store, start_model) for run in seeds]
         if not position:
             writer.writerow(["recipe", "settings", *rows[0]])
         cells = [spread([row[column] for row in rows], digits=_DIGITS.get(column, 1)) for column in rows[0]]
@@ -102,9 +108,9 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _row(run: Path, store: Path) -> dict[str, float]:
+def _row(run: Path, store: Path, start: str) -> dict[str, float]:
     """Return the cells of a run: facets on dev pairs, of all corpora and of each, human ratings, and seconds."""
-    found = {scores.corpus: scores for scores in by_corpus(run / ENCODER, store)}
+    found = {scores.corpus: scores for scores in by_corpus(run / ENCODER, store, start)}
     row: dict[str, float] = {"facets": found[ALL].mean}
     row |= {f"{corpus} dev": scores.mean for corpus, scores in found.items() if corpus != ALL}
     row["above SB-full"] = found[ALL].above

@@ -100,6 +100,17 @@ def warn_of_little(data: MeasuredPairs, settings: S3bertSettings) -> None:
         )
 
 
+def warn_of_teacher(data: MeasuredPairs, settings: S3bertSettings, start: str) -> None:
+    """Warn of stored embeddings that are not those of the start model, of which `start` is the digest."""
+    if settings.teacher == "store" and data.teacher is not None and data.teacher_digest != start:
+        log.warning(
+            "the embeddings of the release are those of another model than the backbone %r: consistency preserves that "
+            "model's cosines, and a map is learnt on embeddings made now; name the backbone as `model` of [embeddings] "
+            'as well, or set teacher = "backbone"',
+            Path(settings.backbone).name,
+        )
+
+
 def splits(data: MeasuredPairs) -> str:
     """Return the splits with their numbers of pairs as text, largest first: "train (1,200), dev (300)"."""
     counts = data.pairs.group_by("split").len().sort("len", "split", descending=[True, False])

@@ -29,6 +29,7 @@ from training.encoders.s3bert.data import (
     make_targets,
     some_pairs,
     warn_of_little,
+    warn_of_teacher,
 )
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
@@ -96,6 +97,8 @@ def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | Non
         ratings=placed,
     )
     before = facets_before(plan.backbone, settings)
+    if before is None:  # one with facets is a tuned form of the teacher
+        warn_of_teacher(data, settings, plan.backbone_digest)
     mapped = None
     if settings.map_epochs and before is None:
         vectors = start.vectors

@@ -115,6 +115,22 @@ class TestTheMap:
         before = json.loads((mapped / "training.json").read_text())["history"]
         assert names == {look["step"]: pytest.approx(look["total"], abs=1e-5) for look in before}
 
+    @pytest.mark.parametrize(
+        ("teacher", "of", "warned"), [("store", "other", 1), ("store", "own", 0), ("backbone", "other", 0)]
+    )
+    def test_stored_embeddings_of_another_model_are_told(
+        self, make_job, monkeypatch, mapped, caplog, teacher, of, warned
+    ):
+        job = make_job(f"{teacher} {of}", layers_tuned=0, map_epochs=1, teacher=teacher)
+        data = job.source.read(MeasuredPairs)
+        own = json.loads((mapped / "training.json").read_text())["backbone_digest"]
+        vectors = np.random.default_rng(0).normal(size=(len(data.texts), D)).astype(np.float32)
+        digest = own if of == "own" else "0" * 64
+        stored = MeasuredPairs(data.texts, data.pairs, vectors, digest, source=data.source)
+        monkeypatch.setattr(Source, "read", lambda _self, _kind: stored)
+        train(job)
+        assert sum("[embeddings]" in record.message for record in caplog.records) == warned
+
     def test_ratings_can_choose_it(self, make_job, tmp_path):
         rated = tmp_path / "rated.tsv"
         rated.write_text("sentence_a\tsentence_b\tscore\na cat\ta dog\t3\nthe man\ta woman runs\t1\nno\tnot\t5\n")
