@@ -29,7 +29,7 @@ _VARIES = [
     (re.escape(sys.prefix), "<venv>"),
     (re.escape(str(ROOT)), "<root>"),
     (r"[^\s'\"(]*/pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/'\s]+", "<tmp>"),
-    (rf"{re.escape(tempfile.gettempdir())}/[\w.-]+", "<tmp>"),
+    (rf"(?<![\w>]){re.escape(tempfile.gettempdir())}/[\w.-]+", "<tmp>"),
     (re.escape(str(Path.home())), "<home>"),
     (rf"\b{re.escape(socket.gethostname())}\b", "<host>"),
     (r"<host>:\d+", "<host>:<n>"),
