@@ -216,7 +216,7 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     stems = tuple(token.stem for token in tokens if token.stem != "and")  # one hundred and five
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
-        return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdigit() else stems
+        return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdecimal() else stems
     if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems
     total = part = Decimal(0)

@@ -446,6 +446,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / have-03 :ARG0 (p / ann) :ARG1 (c / child))",
          ('Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They". '
           'Graphs leave out "are" in a, "of" in a, "has" in b.')),
+        ("It cost ² dozen.", "It cost 2 dozen.", "(c / cost-01 :ARG1 (i / it))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "² dozen" in a, '
+          '"2 dozen" in b. Not in the graphs: "dozen" in both, "²" in a and "2" in b.')),
         ("It cost $1.234.567m.", "It cost ².", "(c / cost-01 :ARG1 (i / it))", "(c / cost-01 :ARG1 (i / it))",
          ('The parser sees no difference: both have the same graph, though the sentences differ; "$1.234.567m" in a, '
           '"²" in b. Not in the graphs: "$1.234.567m" in a and "²" in b.')),
