@@ -177,7 +177,9 @@ def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
     cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
-    cases = [(a, b, frame) for a, b, frame in cases if (a.lower in _OBJECTS) != (b.lower in _OBJECTS)]
+    cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
+    # One that a graph lacks has no role in it.
+    cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
     if cases and not texts.exchange and not _may_be_passive(texts):  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")

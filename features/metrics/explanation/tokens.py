@@ -77,15 +77,8 @@ _ORDINALS = {
     "8th": "eighth", "9th": "ninth", "10th": "tenth",
 }  # fmt: skip
 _BRITISH = {
-    "our": "or",
-    "ogu": "og",
-    "enc": "ens",
-    "isation": "ization",
-    "is": "iz",
-    "ys": "yz",
-    "tr": "ter",
-    "br": "ber",
-}
+    "our": "or", "ogu": "og", "enc": "ens", "isation": "ization", "is": "iz", "ys": "yz", "tr": "ter", "br": "ber",
+}  # fmt: skip
 """Ends of words without their endings: colour, catalogue, defence, organisation, organise, analyse, centre, fibre."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
 
@@ -170,7 +163,7 @@ def stem_of(word: str) -> str:
         return lower.replace(".", "")
     if lower not in _ORDINALS and (digits := lower.strip("$€£% "))[:1].isdigit():
         return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
-    bare = _ORDINALS.get(lower) or _bare(re.sub(r"\b-\b", "", lower))  # e-mail
+    bare = _ORDINALS.get(lower) or _bare(re.sub(r"(?<!\bre)\b-\b", "", lower))  # e-mail, but not re-signed
     return _LEMMAS.get(bare, bare)
 
 
@@ -192,7 +185,7 @@ def _bare(lower: str) -> str:
     bare = re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 or lower.endswith("ied") else bare
     if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare):
         return bare[:-1]  # travelled and travel
-    return re.sub(rf"(?:{'|'.join(_BRITISH)})$", lambda end: _BRITISH[end[0]], bare)
+    return re.sub(rf"(?<=..)(?:{'|'.join(_BRITISH)})$", lambda end: _BRITISH[end[0]], bare)
 
 
 _LEMMAS = {_bare(lemma): lemma for lemma in _STEM.values() if not lemma.endswith("ing")}
