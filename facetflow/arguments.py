@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from features.core.faults import CannotPair, NotTexts
-from features.core.wording import did_you_mean
+from features.core.wording import clipped, did_you_mean
 
 Texts = Iterable[str]
 """Several texts: a list, a tuple, a generator, a column of a table."""
@@ -29,7 +29,7 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
     for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
-            shown = repr(text) if len(repr(text)) <= _LONGEST else f"{repr(text)[:_LONGEST]}…"
+            shown = clipped(repr(text), _LONGEST)
             raise NotTexts(f"{what} {number} of {len(items)} is not a string but {shown}; leave {left_out} out")
     return items, False
 

@@ -16,7 +16,7 @@ from features.core.errors import RowError
 from features.core.faults import CellNeverEnds, NotText
 from features.core.files import TableFormat, open_text
 from features.core.types import RejectCode
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from features.corpora.dataset import Quotes
 
 SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
@@ -122,7 +122,7 @@ def as_text(cell: object) -> str:
     if isinstance(cell, Decimal):
         return str(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
     if not isinstance(cell, str | int | float):
-        raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is neither text nor number")
+        raise RowError(RejectCode.WRONG_COLUMNS, f"the cell {clipped(repr(cell), _SHOWN)} is neither text nor number")
     if isinstance(cell, str) and (wrong := encoding_fault(cell)):
         raise wrong
     return str(cell)
@@ -130,12 +130,7 @@ def as_text(cell: object) -> str:
 
 def no_text(cell: object) -> RowError:
     """Return the error of a row whose sentence or text is not a text."""
-    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {_show(cell)} is not text")
-
-
-def _show(cell: object) -> str:
-    shown = repr(cell)
-    return f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown
+    return RowError(RejectCode.WRONG_COLUMNS, f"the cell {clipped(repr(cell), _SHOWN)} is not text")
 
 
 def _plain(text: TextIO, separator: str) -> Iterator[Numbered]:

@@ -18,7 +18,7 @@ from features.core.faults import ColumnMissing, ColumnTwice, FileMissing, Unknow
 from features.core.file_errors import first_line
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encoding_fault
 from features.corpora.dataset import Quotes, TableLayout
 
@@ -94,7 +94,7 @@ def _letters(name: str) -> str:
 
 def shown_names(columns: Sequence[str]) -> str:
     """Return the names of a table's columns for a message, cut where they are many or long."""
-    names = [repr(name if len(name) <= _LONG else f"{name[:_LONG]}…") for name in columns[:_MANY]]
+    names = [repr(clipped(name, _LONG)) for name in columns[:_MANY]]
     more = f", … ({len(columns):,} in all)" if len(columns) > _MANY else ""
     return ", ".join(names) + more or "none"
 

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from textwrap import shorten
 
 from features.core.faults import FileEmpty, NotParallel
 from features.core.files import source_name
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock, read_blocks
 
@@ -107,7 +106,7 @@ def _agree(both: Sequence[PenmanBlock], keys: Sequence[str]) -> bool:
 def _in_words(block: PenmanBlock | None) -> str:
     if block is None:
         return "nothing"
-    identity, sentence = block.metadata.get("id"), shorten(block.metadata.get("snt", ""), 60, placeholder="…")
+    identity, sentence = block.metadata.get("id"), clipped(block.metadata.get("snt", ""), 60)
     name = f"id {identity!r}" if identity else repr(sentence) if sentence else ""
     return f"{name} ({block.place})" if name else block.place
 

@@ -11,6 +11,7 @@ import polars as pl
 from features.core.errors import RowError
 from features.core.faults import MetricWrong, UnknownMetric
 from features.core.types import OnRows, RejectCode, ignore_rows
+from features.core.wording import clipped
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
 from features.graphs.table import graphs_frame
@@ -163,8 +164,8 @@ def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str,
     score = metric.score(left, right)
     if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
         raise MetricWrong(
-            f"metric {metric.name!r} of {metric.file!r} is {score:g} for {_short(left)} and {_short(right)}, but "
-            f"{back:g} in the other order; make it symmetric, or set symmetric=False"
+            f"metric {metric.name!r} of {metric.file!r} is {score:g} for {clipped(repr(left), 80)} and "
+            f"{clipped(repr(right), 80)}, but {back:g} in the other order; make it symmetric, or set symmetric=False"
         )
     return score
 
@@ -177,8 +178,3 @@ def _item(metric: OwnMetric, items: Mapping[str, Any], sentence: str) -> Any:
             RejectCode.MISSING_PARSE,
             f"metric {metric.name!r} reads {metric.reads}, and sentence {sentence} has none; see the rejects",
         ) from None
-
-
-def _short(item: Any) -> str:
-    text = repr(item)
-    return f"{text[:80]}…" if len(text) > 80 else text
