@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from features.core.faults import DeviceMissing
+from features.core.wording import counted
 
 
 def resolve_device(device: str) -> str:
@@ -25,7 +26,7 @@ def resolve_device(device: str) -> str:
         seen = torch.cuda.device_count()
         if int(device.partition(":")[2] or 0) >= seen:
             raise DeviceMissing(
-                f"The device {device!r} was requested, but this process sees {seen} GPUs;"
+                f"The device {device!r} was requested, but this process sees {counted(seen, 'GPU')};"
                 f' set device = "auto" or "cpu", or run on a machine with a GPU.'
             )
     return device
