@@ -146,6 +146,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
+    if ends & set.intersection(*({token.stem for token in side} for side in both.unread)):
+        frames = []  # what both graphs lack has no role in them
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
@@ -332,12 +334,14 @@ def _unsure(told: Told) -> None:
     if twice:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
-    elif both.differ and not told.differences and texts.reordered:
-        moved = () if _may_be_passive(texts) else both.moved_arguments
+    if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
+        return
+    if texts.reordered:
+        moved = () if twice or _may_be_passive(texts) else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
-    elif both.differ and not told.differences:
+    elif not twice:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 
 

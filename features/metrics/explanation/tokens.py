@@ -249,7 +249,8 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     if text == "US":
         return Token(text, start, "us", "name")
     stem = stem_of(lower)
-    kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
+    full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
+    kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
         is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and any(sign.isdigit() for sign in text))
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"

@@ -430,6 +430,34 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / lie-07 :ARG1 (b / book) :ARG2 (t / table :location (d / door)))",
          "(b / book :location (t / table :location (d / door)))",
          'Both have "book", "table" and "door"; only a says "lay". Graphs leave out "was" in b.'),
+        ("Firms from the UK work in the US or in the UK.", "Firms from the US work in the UK or in the UK.",
+         ('(w / work-01 :ARG0 (f / firm :source (u / country :name (n / name :op1 "UK"))) :location (o / or '
+          ':op1 (s / country :name (m / name :op1 "US")) :op2 (v / country :name (k / name :op1 "UK"))))'),
+         ('(w / work-01 :ARG0 (f / firm :source (u / country :name (n / name :op1 "US"))) :location (o / or '
+          ':op1 (s / country :name (m / name :op1 "UK")) :op2 (v / country :name (k / name :op1 "UK"))))'),
+         'Same frames and names; "UK" and "US" change places.'),
+        ("Four Burmese and two Russian citizens died.", "Four Burmese citizens and two Russian citizens died.",
+         "(d / die-01 :ARG1 (a / and :op1 (b / burmese :quant 4) :op2 (c / citizen :quant 2 :mod (r / russian))))",
+         ("(d / die-01 :ARG1 (a / and :op1 (b / citizen :quant 4 :mod (e / burmese)) "
+          ":op2 (c / citizen :quant 2 :mod (r / russian))))"),
+         'Same roles and quantities; b says "citizens" once more.'),
+        ("We introduce 500 and ban 2000 rupee notes.", "We ban 500 and introduce 2000 rupee notes.",
+         ("(a / and :op1 (i / introduce-02 :ARG0 (w / we) :ARG1 (n / note :quant 500)) :op2 (b / ban-01 :ARG0 w "
+          ":ARG1 (m / note :mod (q / monetary-quantity :quant 2000 :unit (r / rupee)))))"),
+         ("(a / and :op1 (b / ban-01 :ARG0 (w / we) :ARG1 (n / note :quant 500)) :op2 (i / introduce-02 :ARG0 w "
+          ":ARG1 (m / note :mod (r / rupee) :quant 2000)))"),
+         'Same frames; "introduce" and "ban" change places.'),
+        ("The benefits of doing one after getting the other.", "The benefits of getting one after doing the other.",
+         "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (g / get-01 :ARG1 (t / other))))",
+         "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (t / other)))",
+         ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places. Not in '
+          'the graphs: "doing" in both and "getting" in b.')),
+        ("The index marked it from corrupt to very clean.", "The very clean marked the corrupt from index to it.",
+         "(m / mark-01 :ARG0 (i / index) :ARG1 (t / it) :source (c / corrupt) :direction (e / clean))",
+         "(m / mark-02 :ARG0 (e / clean) :ARG1 (c / corrupt-01) :source (i / index) :direction (t / it))",
+         ('Both have "index", "marked", "it", "corrupt" and 2 more; the same words come in another order. The parser '
+          'is unsure of "marked" and "corrupt", which it reads differently in a and in b. Graphs leave out "the" in b. '
+          'Not in the graphs: "very" in both.')),
         ("The man in the boat bit the dog.", "The man bit the dog in the boat.",
          "(b / bite-01 :ARG0 (m / man :location (c / boat)) :ARG1 (d / dog))",
          "(b / bite-01 :ARG0 (d / dog :location (c / boat)) :ARG1 (m / man))",
