@@ -24,9 +24,9 @@ from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _NO_COMMANDS = frozenset({
-    "hope", "wish", "guess", "bet", "thank", "sound", "look", "seem", "need", "want",
+    "hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want",
 })  # fmt: skip
-"""Verbs before which "I", "you" or "it" may be left out."""
+"""Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
@@ -71,7 +71,8 @@ def _negations(told: Told) -> None:
         ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
         words = [cue.shown for cue in more]
-        scope = [word for word in scopes[side] if word and word not in words]
+        # Of several, the scope may be that of one which the other sentence has, too.
+        scope = [word for word in scopes[side] if word and word not in words and more == cues[side]]
         what = f"negates {listed(scope)} ({listed(words)})" if scope else f"has the negation {listed(words)}"
         text = f"only {SIDES[side]} {what}"
         partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
@@ -146,8 +147,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-    if ends & set.intersection(*({token.stem for token in side} for side in both.unread)):
-        frames = []  # what both graphs lack has no role in them
+    left, right = ({token.stem for token in side} for side in both.unread)
+    frames = [] if ends & left & right else frames  # what both graphs lack has no role in them
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):

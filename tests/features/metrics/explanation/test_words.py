@@ -458,6 +458,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('Both have "index", "marked", "it", "corrupt" and 2 more; the same words come in another order. The parser '
           'is unsure of "marked" and "corrupt", which it reads differently in a and in b. Graphs leave out "the" in b. '
           'Not in the graphs: "very" in both.')),
+        ("He is not a legend.", "Without him it would not be the same.",
+         "(l / legend :polarity - :domain (h / he))",
+         "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",
+         ('Both have "He"; only b has the negation "Without"; only b says "it"; "legend" in a, "same" in b. Graphs do '
+          'not tell "is" from "be" and leave out "would" in b, "a" in a, "the" in b.')),
+        ("See you in Chicago.", "I am in Chicago.",
+         '(s / see-01 :ARG1 (y / you) :location (c / city :name (n / name :op1 "Chicago")))',
+         '(b / be-located-at-91 :ARG1 (i / i) :ARG2 (c / city :name (n / name :op1 "Chicago")))',
+         'Same names; "See you" in a, "I" in b. Graphs leave out "am" in b.'),
         ("The man in the boat bit the dog.", "The man bit the dog in the boat.",
          "(b / bite-01 :ARG0 (m / man :location (c / boat)) :ARG1 (d / dog))",
          "(b / bite-01 :ARG0 (d / dog :location (c / boat)) :ARG1 (m / man))",
