@@ -136,9 +136,14 @@ class ComparedGraphs:
     def coordinates(self, stems: Collection[str]) -> bool:
         """Return whether "and", "or" or "but" joins words, in both graphs, so that their order tells no role."""
         for side, view in enumerate(self.views):
-            nodes = {node for node, token in self.anchors[side].items() if token.stem in stems}
-            joins = [r.source for r in view.forward if r.target in nodes and view.labels[r.source] in _JOINS]
-            if len(joins) < len(stems) or len(set(joins)) > 1:
+            joined = [
+                (relation.source, token.stem)
+                for relation in view.forward
+                if view.labels[relation.source] in _JOINS
+                and (token := self.anchors[side].get(relation.target)) is not None
+                and token.stem in stems
+            ]
+            if {stem for _, stem in joined} < {*stems} or len({source for source, _ in joined}) != 1:
                 return False
         return True
 

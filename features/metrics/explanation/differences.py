@@ -20,13 +20,13 @@ from features.metrics.explanation.comparing import (
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
-from features.metrics.readings import SENSE
+from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _NO_COMMANDS = frozenset({
-    "hope", "wish", "guess", "bet", "thank", "sound", "look", "seem", "need", "want",
+    "hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want",
 })  # fmt: skip
-"""Verbs before which "I", "you" or "it" may be left out."""
+"""Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
@@ -68,14 +68,15 @@ def _negations(told: Told) -> None:
     scopes = [[both.word(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
-        theirs = {cue.stem for cue in cues[1 - side]}
+        ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
         words = [cue.shown for cue in more]
-        scope = [word for word in scopes[side] if word and word not in words]
+        # Of several, the scope may be that of one which the other sentence has, too.
+        scope = [word for word in scopes[side] if word and word not in words and more == cues[side]]
         what = f"negates {listed(scope)} ({listed(words)})" if scope else f"has the negation {listed(words)}"
         text = f"only {SIDES[side]} {what}"
-        partner = _opposite(texts, more, side)
-        text += f", {SIDES[1 - side]} has {partner[0].shown}" if partner else ""
+        partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
+        text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
@@ -146,6 +147,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
+    left, right = ({token.stem for token in side} for side in both.unread)
+    frames = [] if ends & left & right else frames  # what both graphs lack has no role in them
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
@@ -186,6 +189,8 @@ def _moved_words(told: Told) -> None:
     elif texts.passive_verb is not None and not texts.voice:
         side, verb = texts.passive_verb
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
+    elif texts.moved and texts.asks_passive is not None:
+        told.add("form", (), f"only {SIDES[texts.asks_passive]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
@@ -272,6 +277,9 @@ def _moods(told: Told) -> None:
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
     if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
         side = nodes.index(0)
+        other = told.both.anchors[1 - side].get(0)
+        if other is not None and other == told.texts.tokens[1 - side][0]:  # may be one, too: "Preheat the oven"
+            return
         told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
 
 
@@ -284,13 +292,14 @@ def _commanded(both: ComparedGraphs, side: int) -> int | None:
     tokens = [token for token in both.texts.tokens[side] if token.lower not in _BEFORE_COMMANDS]
     if not tokens or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming more distant"
         return None
-    first = tokens[0]
+    first, imperative = tokens[0], (0, "mode", "imperative") in view.graph.attributes
     for node, token in both.anchors[side].items():
         lemma = SENSE.sub("", view.labels[node]).partition("-")[0]  # give-up-07
         if token == first and first.lower == lemma != view.labels[node] and lemma not in _NO_COMMANDS:
-            subjects = [r.target for r in view.forward if r.source == node and r.role == "arg0"]
-            return node if node or all(view.labels[subject] == "you" for subject in subjects) else None
-    return 0 if first.lower == "let" and (0, "mode", "imperative") in view.graph.attributes else None
+            arguments = [r for r in view.forward if r.source == node and is_argument(r.role)]
+            commanded = all(view.labels[r.target] == "you" for r in arguments if r.role == "arg0")
+            return node if node or (commanded and (arguments or imperative)) else None  # not "Smoke in the kitchen"
+    return 0 if first.lower == "let" and imperative else None
 
 
 def _modality(told: Told) -> None:
@@ -326,12 +335,14 @@ def _unsure(told: Told) -> None:
     if twice:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
-    elif both.differ and not told.differences and texts.reordered:
-        moved = () if _may_be_passive(texts) else both.moved_arguments
+    if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
+        return
+    if texts.reordered:
+        moved = () if twice or _may_be_passive(texts) else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
-    elif both.differ and not told.differences:
+    elif not twice:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 
 

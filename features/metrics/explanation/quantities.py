@@ -28,7 +28,7 @@ def tell_quantities(told: Told) -> None:
                 left.remove(a)
                 right.remove(b)
                 converted = a.is_measured_as(b) and a.stems != b.stems
-                if converted or (a.stems == b.stems and not a.is_measured_otherwise(b)):
+                if converted or (a.stems == b.stems and (a.text == b.text or not a.is_measured_otherwise(b))):
                     words = [each.span if a.sign or b.sign or converted else each.tokens for each in (a, b)]
                     if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
@@ -69,7 +69,9 @@ def _change_order(a: Quantity, b: Quantity) -> list[Token]:
 def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
     """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
     stems = {each.head.stem for each in (a, b) if each.head is not None}
-    return a.stems == b.stems and (len(stems) < 2 or not stems <= told.texts.shared)
+    # "four Burmese" counts citizens, too, where the other sentence has "four Burmese citizens".
+    within = any(stems <= {token.stem for token in each.span} for each in (a, b))
+    return a.stems == b.stems and (len(stems) < 2 or within or not stems <= told.texts.shared)
 
 
 def _measures_alike(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)

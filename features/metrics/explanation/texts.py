@@ -46,6 +46,15 @@ class ComparedTexts:
         """Whether each sentence is in the passive with an agent: "was bitten by"."""
         return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
+    @property
+    def asks_passive(self) -> int | None:
+        """The side that alone ends with the preposition of an agent: "Who was it written by?"."""
+        sides = [
+            len(side) > 1 and passive and side[-1].lower == "by" and side[-2].may_be_participle
+            for side, passive in zip(self.tokens, self.is_passive, strict=True)
+        ]
+        return sides.index(True) if sides[0] != sides[1] else None
+
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
@@ -228,7 +237,8 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
     if "by" not in stems or "be" not in stems:
         return False
     by, be = stems.index("by"), stems.index("be")
-    return 1 < by - be < 5 and not tokens[by - 1].lower.endswith("ing")
+    verbs = [token.may_be_participle for token in tokens[be + 1 : by]]  # none in "was on the table by the door"
+    return len(verbs) < 4 and any(verbs) and not tokens[by - 1].lower.endswith("ing")
 
 
 def _first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:

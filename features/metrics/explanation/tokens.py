@@ -47,11 +47,15 @@ kilometres km; centimeter cm; meter metre metres; pound lb lbs; ounce oz; hour h
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
-being 's 're 'm; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody no-one;
-somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
+being 's 're 'm ai; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody
+no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
 programme programmes
 """
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
+_PAST |= {
+    "bet", "burst", "cast", "cost", "cut", "hit", "hurt", "let", "overcome", "put", "read", "run", "set", "shed",
+    "shut", "split", "spread", "upset",
+}  # fmt: skip
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
     "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
@@ -104,7 +108,7 @@ class Token(NamedTuple):
     @property
     def shown(self) -> str:
         """Its text in quotes; that of a contracted verb with "n't"."""
-        return f'"{self.text}n\'t"' if self.text.lower() in {"ca", "wo"} else f'"{self.text}"'
+        return f'"{self.text}n\'t"' if self.text.lower() in {"ai", "ca", "wo"} else f'"{self.text}"'
 
     @property
     def may_be_participle(self) -> bool:
@@ -245,7 +249,8 @@ def _token(text: str, start: int, *, is_first: bool) -> Token:
     if text == "US":
         return Token(text, start, "us", "name")
     stem = stem_of(lower)
-    kind = None if text == "May" and not is_first else _KIND.get(_STEM.get(lower, lower))
+    full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
+    kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
         is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and any(sign.isdigit() for sign in text))
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"

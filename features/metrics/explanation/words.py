@@ -115,4 +115,4 @@ def _in_common(both: ComparedGraphs) -> str:
     tokens = [token for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared]
     first = {token.stem: token for token in reversed(tokens)}
     words = [quoted(token.text) for token in tokens if first[token.stem] is token]
-    return f"Both have {listed(words)}" if words else "No word in common"
+    return f"Both have {listed(words)}" if words else "No content word in common"

@@ -40,7 +40,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert f"Encoder {about}. Graphs: graphs of x.amr." in page
     first, second = page.split("<p>c</p>")
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
-    assert '<p class="words">No word in common; &#34;c&#34; in a, &#34;d&#34; in b.</p>' in second
+    assert '<p class="words">No content word in common; &#34;c&#34; in a, &#34;d&#34; in b.</p>' in second
     assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
     assert "<td>smatch <small>triples</small></td><td>–</td><td>0.95</td>" in first
     assert '<td><span class="lowest">smatch</span> <small>triples</small></td><td>0.75</td><td>0.95</td>' in second
