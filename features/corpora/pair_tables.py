@@ -12,12 +12,12 @@ from features.corpora.dataset import Dataset, Role, TableLayout
 from features.corpora.headers import columns_of, fitting_layout, hint_of_form
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
-from features.corpora.records.own import PAIRS
 from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, read_rows
 from features.sentences import normalise
 
+_PAIRS = DATASETS["pairs"]
 _SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")
 _ADVICE = "name the two with --columns, or give their positions from 0 if there is no header line"
 
@@ -115,7 +115,7 @@ def _found(
         cells = " and ".join(str(int(column) + 1) for column in layout.columns.values())
         tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
-    such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(PAIRS)))
+    such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(_PAIRS)))
     listed = ", ".join(map(repr, there("detect"))) or "none"
     raise ColumnMissing(
         f"{name} has no columns known to hold two sentences, such as {' or '.join(such)}; its columns are "
@@ -128,7 +128,7 @@ def _known(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
     datasets = [layout for record in DATASETS.values() for layout in _of_record(record)]
     # A table of a dataset may have been rewritten by a program that encloses cells.
     again = [layout.model_copy(update={"quotes": "detect"}) for layout in datasets]
-    return [*_own(corpora), *_of_record(PAIRS), *datasets, *again]
+    return [*_own(corpora), *_of_record(_PAIRS), *datasets, *again]
 
 
 def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:

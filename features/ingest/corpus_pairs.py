@@ -8,6 +8,7 @@ Sentences are numbers here: their places among the ids of the corpus, sorted.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from features.corpora.rows import BadRow, Skip
 from features.corpora.settings import CorpusSettings
 from features.ingest.drawing import draw_pairs
 from features.ingest.ids import (
+    ID,
     IdArray,
     hexadecimal,
     ids_of_texts,
@@ -34,13 +36,33 @@ from features.ingest.ids import (
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys
-from features.ingest.new_pairs import PAIR_TABLE, PairTable, joined, table_of
 from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
-from features.schemas import PAIRS
+from features.schemas import PAIRS, Columns
 from features.stage_output import Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative")
+PAIR_TABLE: Columns = {
+    "split": pl.UInt8,
+    "a": pl.UInt32,
+    "b": pl.UInt32,
+    "score": pl.Float64,
+    "label": pl.Categorical(),
+}
+"""Columns of pairs: split by its place in `SPLITS`, sentences by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """New pairs of one kind of a corpus: ids, (n_pairs,), columns of `PAIR_TABLE`; of negatives, ids of positives."""
+
+    ids: IdArray
+    rows: pl.DataFrame
+    positives: IdArray | None = None
+
+    def ordered(self, order: NDArray[np.int64]) -> "PairTable":
+        """Return the pairs in another order."""
+        return PairTable(self.ids[order], self.rows[order], None if self.positives is None else self.positives[order])
 
 
 class CorpusPairs:
@@ -277,24 +299,30 @@ class CorpusPairs:
 
     def _draw_all_negatives(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
         """Draw negatives for and from the rows of each split."""
-        tables = []
+        names, frames, positives = [np.empty(0, ID)], [pl.DataFrame(schema=PAIR_TABLE)], [np.empty(0, ID)]
         for split, report in self.reports.items():
-            here = rows["split"] == SPLITS.index(split)
-            a, b = (rows[side].filter(here).to_numpy() for side in ("a", "b"))
             if split in self.corpus.drawn_splits:
-                table, report.without_negative = self._negatives(split, ids[here.to_numpy()], a, b, stored)
-                tables.append(table)
-                report.negatives = len(table.ids)
-        self.tables["negative"] = joined(tables)
+                code = SPLITS.index(split)
+                here = rows["split"] == code
+                a, b = (rows[side].filter(here).to_numpy() for side in ("a", "b"))
+                of_split = ids[here.to_numpy()]
+                drawn, first, other, new = self._negatives(report, of_split, a, b, stored)
+                columns = {"split": np.full(len(drawn), code, np.uint8), "a": first, "b": other}
+                frames.append(pl.DataFrame({**columns, "score": None, "label": None}, schema=PAIR_TABLE))
+                names.append(new)
+                positives.append(of_split[drawn])
+        self.tables["negative"] = PairTable(np.concatenate(names), pl.concat(frames), np.concatenate(positives))
 
     def _negatives(
-        self, split: Split, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
-    ) -> tuple[PairTable, int]:
-        """Return a negative for every positive that has none, and the number of those for which there is none."""
+        self, report: SplitReport, ids: IdArray, a: NDArray[np.uint32], b: NDArray[np.uint32], stored: StoredPairs
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32], IdArray]:
+        """Draw a negative for every positive that has none; return the positions of those, both sentences, the ids."""
+        split = report.split
         paired = self.paired.filter(split=SPLITS.index(split))
         keys = np.sort(pair_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
         drawn, others = draw_negatives(ids, a, b, places(ids, stored.with_negative) < 0, keys)
         drawn, other = drawn[others >= 0], others[others >= 0].astype(np.uint32)
+        report.negatives, report.without_negative = len(drawn), len(others) - len(drawn)
         first = a[drawn]
         keys = pair_keys(first, other)
         # Two positives with one sentence a may draw the same sentence.
@@ -310,7 +338,7 @@ class CorpusPairs:
                 )
                 if places(names[one], stored.ids)[0] < 0:
                     break
-        return table_of(names, split, first, other, ids[drawn]), len(others) - len(drawn)
+        return drawn, first, other, names
 
     def _ids_of(self, rows: pl.DataFrame) -> IdArray:
         """Return the ids of positive pairs."""

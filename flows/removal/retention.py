@@ -239,36 +239,32 @@ class Obsolete:
             yield str(old.path)
 
 
-def find_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
-    """Find what is no longer needed, and delete nothing."""
+def find_obsolete(settings: Project, store: Store, extent: Extent, *, delete: bool = False) -> Obsolete:
+    """Find what is no longer needed, and delete each kind of it before the next is found, or nothing."""
     age = extent.older_than
-    old_trainings = tuple(find_old_runs(settings, age)) if extent.trainings else ()
-    gone = [old.path for old in old_trainings]
-    old_releases = tuple(find_old_releases(settings, store, age, without=gone)) if extent.releases else ()
-    return Obsolete(
-        old_trainings,
-        old_releases,
-        store.collect_garbage(age, without=old_releases, dry_run=True),
-        tuple(find_old_builds(settings, store, age, without=old_releases)),
-        tuple(find_old_records(store, age, without=old_releases)),
-    )
+    trainings = find_old_runs(settings, age) if extent.trainings else []
+    if delete:
+        trainings = remove(trainings, "an old training")
+    # One that is trained again where a removed one was reads its release.
+    gone = () if delete else [old.path for old in trainings]
+    releases = find_old_releases(settings, store, age, without=gone) if extent.releases else []
+    for number in releases if delete else ():
+        store.remove_release(number)
+    garbage = store.collect_garbage(age, without=releases, dry_run=not delete)
+    builds = find_old_builds(settings, store, age, without=releases)
+    records = find_old_records(store, age, without=releases)
+    if delete:
+        remove(builds, "the page and the logs of a build")
+        for run_id in records:
+            store.remove_run(run_id)
+    return Obsolete(tuple(trainings), tuple(releases), garbage, tuple(builds), tuple(records))
 
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:
     """Delete what is no longer needed, and return it; only for the holder of the store's lock."""
     find_obsolete(settings, store, extent)  # its errors, such as of a damaged log, come before anything is deleted
     # Reading the tables took a while, in which a training may have begun: all is looked up where it is deleted.
-    age = extent.older_than
-    old_trainings = tuple(remove(find_old_runs(settings, age), "an old training")) if extent.trainings else ()
-    old_releases = tuple(find_old_releases(settings, store, age)) if extent.releases else ()
-    for number in old_releases:
-        store.remove_release(number)
-    garbage = store.collect_garbage(age)
-    builds, records = tuple(find_old_builds(settings, store, age)), tuple(find_old_records(store, age))
-    remove(builds, "the page and the logs of a build")
-    for run_id in records:
-        store.remove_run(run_id)
-    return Obsolete(old_trainings, old_releases, garbage, builds, records)
+    return find_obsolete(settings, store, extent, delete=True)
 
 
 def delete_by_age(settings: Project, store: Store) -> None:

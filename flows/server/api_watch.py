@@ -15,7 +15,7 @@ import time
 from features.core.errors import RunError
 from features.core.faults import ServerSilent
 from flows.server.passwords import shown
-from flows.server.prefect_address import answers, is_reached, somebody_listens
+from flows.server.prefect_address import Standing, somebody_listens, standing
 
 GONE_AFTER = 20.0
 """Seconds without an answer after which a server that takes no connections counts as gone."""
@@ -26,20 +26,20 @@ _TIMEOUT = 5.0
 
 
 class ApiWatch:
-    """Polls Prefect's server, by the address of its API, from its own thread.
-
-    Attributes:
-        is_silent: whether the last request got no answer.
-    """
+    """Polls Prefect's server, by the address of its API, from its own thread."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._answered = time.monotonic()
         self._asked = self._answered
-        self.is_silent = False
-        self._is_reached = True
+        self._standing: Standing = "answers"
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the last request got no answer."""
+        return self._standing != "answers"
 
     def stop(self) -> None:
         """Stop asking."""
@@ -48,7 +48,7 @@ class ApiWatch:
     def check(self) -> None:
         """Raise if the server has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds."""
         # Both times are the thread's: while this process is suspended, it does not ask.
-        if self._asked - self._answered > (STILL_AFTER if self._is_reached else GONE_AFTER):
+        if self._asked - self._answered > (GONE_AFTER if self._standing == "gone" else STILL_AFTER):
             _report_no_more()
             raise is_gone(self._url)
 
@@ -57,8 +57,7 @@ class ApiWatch:
             before = time.monotonic()
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
                 self._answered = before  # this process was suspended
-            self.is_silent = not answers(self._url, timeout=_TIMEOUT)
-            self._is_reached = not self.is_silent or is_reached(self._url, timeout=_TIMEOUT)
+            self._standing = standing(self._url, timeout=_TIMEOUT)
             if not self.is_silent:
                 self._answered = time.monotonic()
             self._asked = time.monotonic()

@@ -11,7 +11,6 @@ An address may have name and password in it, until `talking_to` hands both to Pr
 import base64
 import http.client
 import os
-import socket
 import sys
 import time
 import urllib.error
@@ -20,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from features.core.exported import exported
@@ -28,6 +27,7 @@ from features.core.faults import ServerRefused
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
 
+Standing = Literal["answers", "silent", "gone"]
 START_TIMEOUT = 120.0
 """Seconds that a Prefect server may take to start: usually 4 s, 12 s if its database is created first."""
 _POLL = 0.05
@@ -56,8 +56,8 @@ def somebody_listens() -> bool:
     return PRIVATE not in os.environ
 
 
-def answers(url: str, timeout: float = 1.0) -> bool:
-    """Return whether a Prefect API answers at an address within some seconds."""
+def standing(url: str, timeout: float = 1.0) -> Standing:
+    """Return whether a Prefect API answers at an address within some seconds, or else takes connections there."""
     address, credentials = without_credentials(url)
     credentials = credentials or os.environ.get("PREFECT_API_AUTH_STRING")
     headers = {}
@@ -66,26 +66,16 @@ def answers(url: str, timeout: float = 1.0) -> bool:
     try:
         request = urllib.request.Request(f"{address}/health", headers=headers)  # noqa: S310 (an API address, http by design)
         with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
-            return bool(response.status == 200)
+            return "answers" if response.status == 200 else "silent"
+    except (urllib.error.HTTPError, TimeoutError):  # no connection in time is an URLError
+        return "silent"
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError):
-        return False
+        return "gone"
 
 
-def is_reached(url: str, timeout: float = 1.0) -> bool:
-    """Return whether something takes connections at the address of an API, even if it does not answer."""
-    parts = urlsplit(without_credentials(url)[0])
-    try:
-        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
-        connection = socket.create_connection((parts.hostname or "", port), timeout=timeout)
-    except (OSError, ValueError, KeyError):
-        return False
-    with connection:
-        try:
-            return bool(connection.recv(1))
-        except TimeoutError:  # it waits for a request
-            return True
-        except OSError:
-            return False
+def answers(url: str, timeout: float = 1.0) -> bool:
+    """Return whether a Prefect API answers at an address within some seconds."""
+    return standing(url, timeout) == "answers"
 
 
 def is_on_this_machine(url: str) -> bool:

@@ -12,8 +12,8 @@ MOST = 3
 OTHER_MEANINGS = {
     # The metric of this name; the kind of reader in an archive; the prefix of a scratch folder.
     "srl": ("features/metrics/", "features/contrasts/", "features/parsers/srl/", "training/"),
-    # Dask's report of a worker, scores in JSON, an aspect of papers, a module of the public package.
-    "metrics": ("flows/clusters/", "flows/commands/train.py", "features/corpora/records/", "facetflow/__init__.py"),
+    # Dask's report of a worker, scores in JSON, a module of the public package.
+    "metrics": ("flows/clusters/", "flows/commands/train.py", "facetflow/__init__.py"),
 }
 
 

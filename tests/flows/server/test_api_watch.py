@@ -13,7 +13,7 @@ from flows.server import api_watch
 from flows.server.api_watch import ApiWatch
 from flows.server.local_run import _of_ours
 from flows.server.own_server import OwnServer
-from flows.server.prefect_address import PRIVATE, answers, is_reached
+from flows.server.prefect_address import PRIVATE, standing
 
 SCRIPT = """
 from flows.server import api_watch
@@ -28,14 +28,13 @@ if __name__ == "__main__":
 @pytest.fixture
 def watch(monkeypatch):
     """A watch that polls often; tests append to its `heard`."""
-    heard: list[bool | None] = [True]  # None: it is there and does not answer
+    heard = ["answers"]
     monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
     monkeypatch.setattr(api_watch, "STILL_AFTER", 1000.0)
-    monkeypatch.setattr(api_watch, "is_reached", lambda *_, **__: heard[-1] is not False)
     monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.01)
     monkeypatch.setattr(api_watch, "_report_no_more", lambda: None)
     monkeypatch.delenv(PRIVATE, raising=False)
-    monkeypatch.setattr(api_watch, "answers", lambda *_, **__: heard[-1] is True)
+    monkeypatch.setattr(api_watch, "standing", lambda *_, **__: heard[-1])
     watch = ApiWatch("http://user:secret@server:4200/api")
     watch.heard = heard
     yield watch
@@ -52,7 +51,7 @@ def ended(watch):
 
 def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until):
     watch.check()
-    watch.heard.append(False)
+    watch.heard.append("gone")
     sentence = wait_until(lambda: ended(watch), "the end of the build")
     assert sentence.startswith("The Prefect server at http://server:4200/api no longer answers: start it again")
     assert "no shard is to blame" in sentence
@@ -60,15 +59,15 @@ def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until
 
 def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
     monkeypatch.setattr(api_watch, "GONE_AFTER", 1000.0)
-    watch.heard.append(False)
+    watch.heard.append("gone")
     silent = wait_until(lambda: watch._asked - watch._answered, "a question without an answer")
-    watch.heard.append(True)
+    watch.heard.append("answers")
     wait_until(lambda: watch._asked - watch._answered < silent, "an answer")
     watch.check()
 
 
 def test_a_server_that_stands_still_has_more_time_than_one_that_is_gone(watch, wait_until, monkeypatch):
-    watch.heard.append(None)
+    watch.heard.append("silent")
     wait_until(lambda: watch._asked - watch._answered > 2 * api_watch.GONE_AFTER, "as long as for one that is gone")
     assert ended(watch) == ""
     monkeypatch.setattr(api_watch, "STILL_AFTER", api_watch.GONE_AFTER)
@@ -78,10 +77,9 @@ def test_a_server_that_stands_still_has_more_time_than_one_that_is_gone(watch, w
 def test_who_takes_connections_is_told_from_who_is_gone():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://name:secret@127.0.0.1:{listening.getsockname()[1]}/api"
-        assert is_reached(url)
-        assert not answers(url, timeout=0.2)
-    assert not is_reached(url)
-    assert not is_reached("http://127.0.0.1:99999/api")
+        assert standing(url, timeout=0.2) == "silent"
+    assert standing(url) == "gone"
+    assert standing("http://127.0.0.1:99999/api") == "gone"
 
 
 def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():

@@ -1,1 +1,0 @@
-"""The pinned records, one file per family of datasets."""
