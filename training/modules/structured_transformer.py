@@ -8,7 +8,7 @@ Training from a store and encoding on the fly therefore give the same embedding.
 
 import time
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
@@ -53,6 +53,8 @@ class StructuredTransformer(Transformer):
         """Time spent on parsing since the encoder was loaded."""
         self.parses, self.most_parses = ParseCache(), _CACHED
         """Parses at hand, and how many are kept of those that were used last."""
+        self.stored: Callable[[Sequence[str]], Sequence[Parse | None]] | None = None
+        """Looks up parses of normalised texts that its parser has made before, None for others; such as of a store."""
 
     def keep_layers(self, count: int) -> None:
         """Remove all layers of the transformer except the first ones, of which there are more than `words_below`."""
@@ -127,7 +129,10 @@ class StructuredTransformer(Transformer):
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
         texts = [text for text in every if len(text.split()) <= self.max_words]
         new = list(dict.fromkeys(text for text in texts if text not in self.parses))
-        if new:
+        if self.stored is not None:
+            found = zip(new, self.stored(new), strict=True)
+            self.parses.update({text: parse for text, parse in found if parse is not None})
+        if new := [text for text in new if text not in self.parses]:
             started = time.monotonic()
             self.parses.update(zip(new, self.parse_texts(new), strict=True))
             self.parsing_seconds += time.monotonic() - started
