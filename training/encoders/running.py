@@ -283,7 +283,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         chosen=is_chosen(settings),
         last_kept="The model of the last step was kept, whatever its dev score",
         dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
-        calibration=Calibration.read(calibration) if calibration else None,
+        calibration=Calibration(**calibration) if calibration else None,
         threshold=LabelThreshold(**threshold) if threshold else None,
         needed=NEEDED,
         usual_parts=USUAL_PARTS,
