@@ -9,7 +9,7 @@ without the structure is trained in the same way.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -46,47 +46,41 @@ StructureT = TypeVar("StructureT", bound=Structure)
 TransformerT = TypeVar("TransformerT", bound=StructuredTransformer)
 
 
+@dataclass(frozen=True)
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
-    """One training; a finished job does nothing."""
+    """One training."""
 
     reads: ClassVar[type[Any]]
     """What is read as structure of the sentences, unless the settings ask for a twin without."""
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
 
-    settings: SettingsT
-    """Settings of the encoder, with labels filled in."""
-    data: LabelledPairs
-    """Pairs to train on and to choose the best model by."""
-    structure: StructureT | None
-    """Structure of their sentences; None for a twin without."""
-    ratings: ChosenRatings | None
-    """Ratings to choose the best model by instead of the dev pairs."""
     plan: TrainingPlan
+    settings: SettingsT  # settings of the encoder, with labels filled in
+    data: LabelledPairs  # pairs to train on and to choose the best model by
+    structure: StructureT | None  # structure of their sentences; None for a twin without
+    ratings: ChosenRatings | None = None  # ratings to choose the best model by instead of the dev pairs
 
-    def __init__(self, job: TrainingJob[Source, SettingsT]) -> None:
-        self.job = job
-
-    def run(self) -> Path:
+    @classmethod
+    def run(cls, job: TrainingJob[Source, SettingsT]) -> Path:
         """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
-        data = self.job.source.read(LabelledPairs)
-        settings = self.job.settings.with_labels(training_labels(data, self.job.settings))
+        data = job.source.read(LabelledPairs)
+        settings = job.settings.with_labels(training_labels(data, job.settings))
         data = data.select(corpora=settings.corpora)
         kept = apart(data, settings.splits[0])
         dropped = len(data) - len(kept)
-        data = self.learnt_from(kept, settings)
+        data = cls.learnt_from(kept, settings)
         if settings.splits[0] not in set(data.pairs["split"]):
             raise SplitsOverlap(
                 f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
                 "are also in another split: check `files` of the corpora."
             )
-        self.settings, self.data = settings, data
-        is_twin = self.reads.STAGE in settings.unread
-        self.structure = None if is_twin else self.job.source.read_parses(self.reads, data.texts)
-        self.ratings = chosen_ratings(self.job)
-        digest = data.digest() + (f"+{self.structure.digest()}" if self.structure else "")
-        self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
-        return train_once(self.plan, self._learn)
+        is_twin = cls.reads.STAGE in settings.unread
+        structure = None if is_twin else job.source.read_parses(cls.reads, data.texts)
+        ratings = chosen_ratings(job)
+        digest = data.digest() + (f"+{structure.digest()}" if structure else "")
+        plan = TrainingPlan.of(job, settings, digest, data.source, ratings=ratings, dropped=dropped)
+        return train_once(plan, cls(plan, settings, data, structure, ratings)._learn)
 
     @staticmethod
     def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
@@ -160,7 +154,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
         self.warn_of_little(train, dev)
         ratings = self.ratings.among(self.data.texts) if self.ratings else None
-        machine = prepare_machine(self.settings.loop, self.job.output)
+        machine = prepare_machine(self.settings.loop, self.plan.job.output)
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
         backbone.keep_states(tokens, self.plan.shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)

@@ -136,7 +136,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
 
 def train(job: RgcnJob) -> Path:
     """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return RgcnTraining(job).run()
+    return RgcnTraining.run(job)
 
 
 def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:
