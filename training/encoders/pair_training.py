@@ -29,7 +29,7 @@ from training.encoders.judged_pairs import check_dev, training_labels
 from training.encoders.learning import learn
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.pair_task import PairTable, PairTask, Prepared
-from training.encoders.ratings import ChosenRatings, chosen_ratings
+from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import PairSettings
 from training.encoders.structures import Structure, read_sentences
@@ -59,7 +59,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
     settings: SettingsT  # settings of the encoder, with labels filled in
     data: LabelledPairs  # pairs to train on and to choose the best model by
     structure: StructureT | None  # structure of their sentences; None for a twin without
-    ratings: ChosenRatings | None = None  # ratings to choose the best model by instead of the dev pairs
 
     @classmethod
     def run(cls, job: TrainingJob[Source, SettingsT]) -> Path:
@@ -77,10 +76,9 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             )
         is_twin = cls.reads.STAGE in settings.unread
         structure = None if is_twin else job.source.read_parses(cls.reads, data.texts)
-        ratings = chosen_ratings(job)
         digest = data.digest() + (f"+{structure.digest()}" if structure else "")
-        plan = TrainingPlan.of(job, settings, digest, data.source, ratings=ratings, dropped=dropped)
-        return train_once(plan, cls(plan, settings, data, structure, ratings)._learn)
+        plan = TrainingPlan.of(job, settings, digest, data.source, ratings=chosen_ratings(job), dropped=dropped)
+        return train_once(plan, cls(plan, settings, data, structure)._learn)
 
     @staticmethod
     def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
@@ -146,14 +144,14 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
     def warn_of_dev(self, there: str) -> None:
         """Warn that there are too few dev pairs, unless ratings choose the model."""
-        if not self.ratings:
+        if not self.plan.ratings:
             split = self.settings.splits[1]
             log.warning("%s (split %r) to choose the best model by: the last one is kept", there, split)
 
     def _learn(self) -> None:
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
         self.warn_of_little(train, dev)
-        ratings = self.ratings.among(self.data.texts) if self.ratings else None
+        ratings = self.plan.ratings.among(self.data.texts) if self.plan.ratings else None
         machine = prepare_machine(self.settings.loop, self.plan.job.output)
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
         backbone.keep_states(tokens, self.plan.shared)
@@ -209,7 +207,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             "corpora": corpora_of(self.plan, self.data.pairs),
             "calibration": calibration and asdict(calibration),
             "threshold": asdict(classifier.threshold) if classifier and classifier.threshold else None,
-            "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
+            "chosen_by": self.plan.ratings.recorded() if self.plan.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
         further = classifier.save if classifier else None
