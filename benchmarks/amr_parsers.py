@@ -55,7 +55,7 @@ def main() -> None:
         parser.parse(texts[: arguments.batch])
         graphs, seconds, processor = _best(arguments.runs, lambda parser=parser: parser.parse(texts))
         gold = [block.text for block in blocks]
-        smatch = score_graphs(graphs, gold, ["smatch"])["smatch"].f1
+        smatch = score_graphs(graphs, gold, ["smatch"])["smatch"].f1.value
         speed = max(speed, len(texts) / seconds)
         speeds = f"{len(texts) / seconds:13,.0f}{len(texts) / processor:15,.0f}"
         scores = f"{100 * smatch:9.1f}{100 * _reference(graphs, gold):8.1f}"

@@ -23,6 +23,7 @@ from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Frames, Parses
 from training.types import Classifier
+from training.writing import first_problem
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -157,7 +158,6 @@ def wrong_job(path: Path, error: Exception) -> SettingsError:
     if isinstance(error, OSError):
         return JobWrong(f"the job {str(path)!r} cannot be read: {error.strerror}")
     if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        return JobWrong(f"{where} in {str(path)!r} is wrong: {first['msg']}")
+        where, why = first_problem(error)
+        return JobWrong(f"{where} in {str(path)!r} is wrong: {why}")
     return JobWrong(f"{str(path)!r} is not a training job; run `facetflow train` again")

@@ -53,8 +53,7 @@ def draw_spans(text: str, explained: ExplainedSentence) -> Markup:
     rows = []
     for start, stop in _rows(explained.words) if explained.frames else ():
         words = zip(explained.words[start:stop], explained.weights[start:stop], strict=True)
-        lines = [line for frame in explained.frames for line in _lines(frame, start, stop)]
-        rows.append((list(words), [_cells(line, stop - start) for line in lines]))
+        rows.append((list(words), [_parts(frame, start, stop) for frame in explained.frames]))
     return render("training/spans.html", text=text, rows=rows)
 
 
@@ -74,19 +73,15 @@ def _rows(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield start, len(words)
 
 
-def _lines(frame: ExplainedFrame, start: int, stop: int) -> list[list[_Part]]:
-    """Return the parts of a frame among the words of a row, as lines of parts that do not overlap."""
+def _parts(frame: ExplainedFrame, start: int, stop: int) -> list[_Part]:
+    """Return the parts of a frame among the words of a row, as places in the row; the browser puts them into lines."""
     spans = [("role predicate", "V", frame.predicate)]
     spans += [("role", _tell(each), each.words) for each in frame.arguments]
-    lines: list[list[_Part]] = []
-    for kind, text, words in spans:
-        for first, end in _runs([word - start for word in words if start <= word < stop]):
-            free = (line for line in lines if all(end <= a or b <= first for a, b, *_ in line))
-            line = next(free, None)
-            if line is None:
-                lines.append(line := [])
-            line.append((first, end, kind, text))
-    return lines
+    return [
+        (first, end, kind, text)
+        for kind, text, words in spans
+        for first, end in _runs([word - start for word in words if start <= word < stop])
+    ]
 
 
 def _tell(argument: ExplainedArgument) -> str:
@@ -100,13 +95,3 @@ def _runs(words: Sequence[int]) -> Iterator[tuple[int, int]]:
         if number + 1 == len(words) or words[number + 1] != word + 1:
             yield start, word + 1
             start = None
-
-
-def _cells(line: Sequence[_Part], words: int) -> list[tuple[int, str, str]]:
-    """Return a line of parts as cells below the words: columns, classes and text; gaps have neither."""
-    cells, end = [], 0
-    for first, stop, kind, text in sorted(line):
-        cells += [(first - end, "", "")] * (first > end)
-        cells.append((stop - first, kind, text))
-        end = stop
-    return cells + [(words - end, "", "")] * (words > end)

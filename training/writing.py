@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from features.core import outputs
 from features.core.faults import RecordUnreadable, RunNotWritten
 from features.core.file_errors import explain, system_number
@@ -61,6 +63,12 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise RecordUnreadable(f"{str(path)!r} cannot be read ({error}); run the step that writes it again") from error
+
+
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """Return where a file does not fit its model, and why, by the first of its errors."""
+    first = error.errors()[0]
+    return ".".join(str(part) for part in first["loc"]) or "the file", first["msg"]
 
 
 def write_text(path: Path, text: str) -> None:

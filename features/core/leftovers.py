@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedWriter
 from pathlib import Path
@@ -107,6 +107,18 @@ def remove_dead(paths: Iterable[Path]) -> list[Path]:
     Other files are not locked while in use.
     """
     return [path for path in paths if _remove_if_dead(path)]
+
+
+def remove_oldest(files: Iterable[Path], at_most: float, keep: Collection[Path] = ()) -> None:
+    """Remove the files that were written longest ago, but for those to keep, until the rest has at most so many bytes.
+
+    A process that has one open can still read it.
+    """
+    taken = 0
+    for file in sorted(files, key=lambda file: (file not in keep, -file.stat().st_mtime_ns)):
+        taken += file.stat().st_size
+        if taken > at_most and file not in keep:
+            file.unlink(missing_ok=True)
 
 
 def _remove_if_dead(path: Path) -> bool:

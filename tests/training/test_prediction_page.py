@@ -20,6 +20,7 @@ TOMATOES = ExplainedSentence(
         ),
     ),
 )
+PART = r'class="role[^"]*" style="grid-column: (\d+) / (\d+)">(.*?)</span>'
 NOTHING = ExplainedSentence(("Oh", "no"), (0.0, 0.0), ())
 
 
@@ -29,23 +30,23 @@ def page(first=TOMATOES, second=NOTHING, asked=1):
 
 
 def rows_of(html):
-    """Return the rows of the first sentence as (text of a cell, columns that it spans)."""
-    table = re.search(r'<table class="spans">(.*?)</table>', html)[1]
-    return [
-        [
-            (re.sub("<.*?>", "", cell[2]), int((re.search(r'colspan="(\d+)"', cell[1]) or [0, 1])[1]))
-            for cell in re.finditer(r"<td(.*?)>(.*?)</td>", row)
+    """Return the rows of words: the texts of the words, and the parts of each frame as (text, first word, end)."""
+    rows = []
+    for row in re.findall(r'<div class="spans".*?>(.*)</div>\n', html):
+        words, *frames = row.split("<div>")
+        parts = [
+            [(text, int(first) - 1, int(end) - 1) for first, end, text in re.findall(PART, frame)] for frame in frames
         ]
-        for row in re.findall("<tr>(.*?)</tr>", table)
-    ]
+        rows.append((re.findall('class="word".*?>(.*?)</span>', words), parts))
+    return rows
 
 
 def test_words_are_shaded_by_weight_and_each_frame_lies_below_its_words():
     html = page()
     assert re.findall(r"--weight: ([\d.]+)", html) == ["0.250", "1.000", "0.500", "0.250", "0.250", "0.250"]
-    words, frame = rows_of(html)
-    assert [text for text, _ in words] == ["He", "&lt;i&gt;slices&lt;/i&gt;", "tomatoes", "in", "the", "kitchen"]
-    assert frame == [("ARG0 0.25", 1), ("V", 1), ("ARG1 0.50", 1), ("ARGM-LOC 0.25", 3)]
+    ((words, (frame,)),) = rows_of(html)
+    assert words == ["He", "&lt;i&gt;slices&lt;/i&gt;", "tomatoes", "in", "the", "kitchen"]
+    assert frame == [("V", 1, 2), ("ARG0 0.25", 0, 1), ("ARG1 0.50", 2, 3), ("ARGM-LOC 0.25", 3, 6)]
     assert "<b>0</b>" in html
     assert "probability of 0: 0.750, 1: 0.250" in html  # the label first
     assert "Oh no <span" in html
@@ -67,7 +68,7 @@ def test_spans_that_were_drawn_are_told_and_have_no_roles():
         ("He", "runs", "home"), (0.5,) * 3, (ExplainedFrame((), (ExplainedArgument("", (0, 2), 0.5),)),)
     )
     html = page(drawn)
-    assert rows_of(html)[1] == [("0.50", 1), ("", 1), ("0.50", 1)]
+    assert rows_of(html)[0][1] == [[("0.50", 0, 1), ("0.50", 2, 3)]]
     assert "below them are the random spans with their weights." in html
     assert "below them are the frames, one per line, with the weight of each argument" in page()
     assert "This encoder sees spans: the embedding of a sentence contains their weighted sum" in html
@@ -82,25 +83,20 @@ def test_arguments_in_pieces_and_ones_that_share_words_are_drawn_where_they_are(
             ExplainedFrame((5,), ()),
         ),
     )
-    _, *lines = rows_of(page(shared))
-    assert lines == [
-        [("ARG1 0.50", 1), ("V", 1), ("ARG1 0.50", 1), ("", 1), ("V", 1), ("", 1)],
-        [("", 2), ("ARG2 0.50", 2), ("", 2)],
-        [("", 5), ("V", 1)],
+    ((_, frames),) = rows_of(page(shared))
+    assert frames == [
+        [("V", 1, 2), ("V", 4, 5), ("ARG1 0.50", 0, 1), ("ARG1 0.50", 2, 3), ("ARG2 0.50", 2, 4)],
+        [("V", 5, 6)],
     ]
-    assert all(sum(columns for _, columns in line) == 6 for line in lines)
 
 
 def test_a_long_sentence_stands_in_rows_with_what_of_each_frame_lies_there():
     words = tuple(f"word{number}" for number in range(20))  # 72 characters are 10 words of 5 and one of 6
     frame = ExplainedFrame((0,), (ExplainedArgument("ARG1", tuple(range(8, 14)), 1.0),))
     html = page(ExplainedSentence(words, (0.0,) * 20, (frame,)))
-    tables = re.findall(r'<table class="spans">(.*?)</table>', html)
-    assert [table.count('class="word"') for table in tables] == [11, 9]
-    assert [re.findall(r'colspan="(\d+)"><span>(.*?)</span>', table) for table in tables] == [
-        [("1", "V"), ("3", "ARG1 1.00")],
-        [("3", "ARG1 1.00")],
-    ]
+    first, second = rows_of(html)
+    assert (len(first[0]), first[1]) == (11, [[("V", 0, 1), ("ARG1 1.00", 8, 11)]])
+    assert (len(second[0]), second[1]) == (9, [[("ARG1 1.00", 0, 3)]])
     assert re.findall(r">(word\d+)<", html) == list(words)
 
 

@@ -71,53 +71,23 @@ def differences_page(
     bootstrap: Bootstrap | None = None,
     on_rows: OnRows = ignore_rows,
 ) -> str:
-    """Return the page of two encoders as HTML; `dependencies` make the trees measured where neither side sees any."""
-    first, second = sides
-    sets = shared_sets(first.runs, second.runs)
-    views = (View(), View())
-    depths = Depths({})
-    if sets:
-        texts = _texts_of([shared.texts[row] for shared in sets for rows in choose(shared).values() for row in rows])
-        views = (view(first.runs[0], texts), view(second.runs[0], texts))
+    """Return the page of two encoders as HTML; `dependencies` make the trees measured where neither side sees any.
+
+    Every text is escaped; nothing is fetched from anywhere.
+    """
+    a, b = sides
+    shared = shared_sets(a.runs, b.runs)
+    views, depths, drawn = (View(), View()), Depths({}), bootstrap or Bootstrap()
+    if shared:
+        texts = _texts_of([each.texts[row] for each in shared for rows in choose(each).values() for row in rows])
+        views = (view(a.runs[0], texts), view(b.runs[0], texts))
         named = next((each.parser for each in views if each.parser), None)
-        depths = _depths(sets, dependencies.model_copy(update={"model": named}) if named else dependencies, on_rows)
+        parser = dependencies.model_copy(update={"model": named}) if named else dependencies
+        depths = measure_depths(shared, parser, on_rows)
     # Of several seeds the first is drawn, and named.
     names = [side.name if len(side.runs) == 1 else side.ids[0] for side in sides]
-    maps = draw_maps(names, [side.runs[0] for side in sides])
-    drawn = bootstrap or Bootstrap()
-    return render_differences(sides, comparison, sets, views, depths, drawn, maps=maps, project=project)
-
-
-def _texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    return list(dict.fromkeys(text for pair in pairs for text in pair))
-
-
-def _depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
-    from features.parsers.dependencies import load
-
-    try:
-        parser = load(dependencies)
-        texts = _texts_of([pair for shared in sets for pair in shared.texts])
-        return Depths(depths_of(texts, parser, on_rows), parser.name)
-    except FacetflowError as error:
-        return Depths({}, problem=str(error))
-
-
-def render_differences(
-    sides: tuple[Side, Side],
-    comparison: Comparison,
-    shared: Sequence[SharedSet],
-    views: tuple[View, View],
-    depths: Depths,
-    bootstrap: Bootstrap,
-    *,
-    maps: Markup | str = "",
-    project: str = "",
-) -> str:
-    """Return the page. Every text is escaped; nothing is fetched from anywhere."""
-    a, b = sides
     reading = _READING | {"deep": f"{_READING['deep']} Trees are from {depths.parser}."}
-    sets = [_set(each, depths, bootstrap, views) for each in shared]
+    sets = [_set(each, depths, drawn, views) for each in shared]
     return render(
         "training.differences/differences.html",
         title=f"{a.name} compared with {b.name}",
@@ -125,7 +95,7 @@ def render_differences(
         date=tell_date(),
         runs={f"{letter}: {side.name}": ", ".join(side.ids) for letter, side in zip("AB", sides, strict=True)},
         scores=comparison_table(comparison, a.name, b.name),
-        maps=maps,
+        maps=draw_maps(names, [side.runs[0] for side in sides]),
         reading={word: about for word, about in reading.items() if depths.parser or word != "deep"},
         least=LEAST,
         several_runs=any(len(side.runs) > 1 for side in sides),
@@ -134,6 +104,22 @@ def render_differences(
         sets=sets,
         shown=SHOWN,
     )
+
+
+def _texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return list(dict.fromkeys(text for pair in pairs for text in pair))
+
+
+def measure_depths(sets: Sequence[SharedSet], dependencies: DependencySettings, on_rows: OnRows) -> Depths:
+    """Return the depths of the trees of all sentences of some sets."""
+    from features.parsers.dependencies import load
+
+    try:
+        parser = load(dependencies)
+        texts = _texts_of([pair for shared in sets for pair in shared.texts])
+        return Depths(depths_of(texts, parser, on_rows), parser.name)
+    except FacetflowError as error:
+        return Depths({}, problem=str(error))
 
 
 def _sees(letter: str, side: Side, view: View) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from features.core.leftovers import held_file
+from features.core.leftovers import held_file, remove_oldest
 from training.progress import log
 
 
@@ -69,7 +69,7 @@ class SharedStates:
                 log.info("reusing the outputs of the frozen layers from an earlier training of this command")
                 return states
             with held_file(file.with_suffix(f".{os.getpid()}")) as made:
-                self._remove_oldest(at_most - form.size)
+                remove_oldest(self.folder.glob("*.states"), at_most - form.size)
                 os.posix_fallocate(made.fileno(), 0, form.size)
                 states = form.mapped(Path(made.name))
                 compute(states)
@@ -79,16 +79,6 @@ class SharedStates:
             log.debug("no room for shared outputs of the frozen layers: %s", error)
             return None
         return states
-
-    def _remove_oldest(self, at_most: float) -> None:
-        """Remove files until the rest has at most this many bytes; a process that has one open can still read it."""
-        files = sorted((file.stat().st_mtime_ns, file.stat().st_size, file) for file in self.folder.glob("*.states"))
-        left = sum(size for _, size, _ in files)
-        for _, size, file in files:
-            if left <= at_most:
-                break
-            file.unlink(missing_ok=True)
-            left -= size
 
 
 def unnamed_file(form: Form) -> Tensor:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -55,7 +55,8 @@ class PairTable:
         self.targets = data.targets(settings.labels)[of_split]
         self.n_texts = len(data.texts)
         self._hard_of: dict[int, list[int]] = {}
-        if settings.hard_label is not None:
+        self._contrasts = settings.hard_label is not None
+        if self._contrasts:
             contradicts = data.pairs["label"].to_numpy()[of_split] == settings.hard_label
             pairs = zip(self.first[contradicts].tolist(), self.second[contradicts].tolist(), strict=True)
             for text, other in pairs:
@@ -74,18 +75,24 @@ class PairTable:
         """Number of pairs whose sentence a has a hard negative."""
         return sum(text in self._hard_of for text in self.first.tolist())
 
-    def batch(self, pairs: Positions, random: np.random.Generator | None = None) -> Batch:
+    def batch(self, pairs: Positions, random: np.random.Generator) -> Batch:
         """Return some pairs as a batch, with a hard negative drawn at `random` for each sentence a that has any."""
         first = self.first[pairs]
         choices = [self._hard_of[text] for text in first.tolist() if text in self._hard_of]
-        hard = [some[random.integers(len(some))] for some in choices] if random is not None else []
-        return Batch(first, self.second[pairs], self.targets[pairs], np.array(hard, dtype=np.int64), self)
+        hard = np.array([some[random.integers(len(some))] for some in choices], dtype=np.int64)
+        return Batch(first, self.second[pairs], self.targets[pairs], hard, self)
 
-    def order(self, lengths: NDArray[np.int64], loop: LoopSettings, epoch: int) -> list[Positions]:
-        """Return which pairs are in each batch of an epoch (from 0), by the tokens of each sentence, (n_texts,)."""
+    def batches(self, lengths: NDArray[np.int64], loop: LoopSettings, epoch: int) -> list[Batch]:
+        """Return the batches of an epoch (from 0), by the tokens of each sentence, (n_texts,); hard negatives are new.
+
+        One batch may have fewer pairs, but where pairs are told from the others of theirs, none has only one.
+        """
+        random = np.random.default_rng((loop.seed, epoch, 1))
         longer = np.maximum(lengths[self.first], lengths[self.second])
         alone = np.arange(len(self), dtype=np.int64)
-        return epoch_batches(alone, longer, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        order = epoch_batches(alone, longer, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        drawn = [self.batch(some, random) for some in order]
+        return [batch for batch in drawn if not self._contrasts or len(batch) > 1]
 
     def masked(self, batch: Batch) -> NDArray[np.bool_]:
         """Return which candidates (all b, then hard negatives) must not be negatives of an anchor, (b, b + h).
@@ -128,7 +135,7 @@ class Prepared:
 class PairTask(Generic[Settings]):
     """Tune the last layers of a backbone, and train the new modules and a classifier above them by cross-entropy.
 
-    A kind with other objectives replaces `batches`, `loss` and `judge_pairs`, and may do without a classifier.
+    A kind with other objectives replaces `loss` and `judge_pairs`, and may do without a classifier.
     """
 
     unit = "pairs"
@@ -150,23 +157,22 @@ class PairTask(Generic[Settings]):
             *decaying_matrices(new, factor),
         ]
 
-    def batches(self, epoch: int) -> Sequence[Any]:
-        """Return the batches of an epoch, each of `batch_size` pairs; one may have fewer."""
-        train = self.prepared.train
-        return [train.batch(some) for some in train.order(self.prepared.tokens.lengths, self.settings.loop, epoch)]
+    def batches(self, epoch: int) -> list[Batch]:
+        """Return the batches of an epoch, as of `PairTable`."""
+        return self.prepared.train.batches(self.prepared.tokens.lengths, self.settings.loop, epoch)
 
-    def losses(self, batch: Any) -> dict[str, Tensor]:
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Return the loss of a batch; each sentence is embedded once, by one of the processes."""
         texts, positions = np.unique(batch.sentences, return_inverse=True)
         embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
         return {"loss": self.loss(batch, embeddings, torch.from_numpy(positions).to(embeddings.device))}
 
-    def loss(self, batch: Any, embeddings: Tensor, places: Tensor) -> Tensor:
+    def loss(self, batch: Batch, embeddings: Tensor, places: Tensor) -> Tensor:
         """Return the loss of a batch, a scalar."""
         left, right = embeddings[places].tensor_split(2)
         return self.classification_loss(batch, left, right)
 
-    def classification_loss(self, batch: Any, left: Tensor, right: Tensor) -> Tensor:
+    def classification_loss(self, batch: Batch, left: Tensor, right: Tensor) -> Tensor:
         """Return the cross-entropy of a batch, a scalar, from the embeddings of both sides, (b, d)."""
         assert self.classifier is not None  # noqa: S101 - a kind without one has another loss
         return cross_entropy(self.classifier(left, right), torch.from_numpy(batch.targets).to(left.device))
@@ -224,11 +230,10 @@ class PairTask(Generic[Settings]):
     def _dev_logits(self, classifier: PairClassifier) -> tuple[Tensor, NDArray[np.int64]]:
         """Return the logits of the dev pairs, (n_pairs, n_labels), and the numbers of their labels, (n_pairs,)."""
         dev = self.prepared.dev
-        every = dev.batch(np.arange(len(dev), dtype=np.int64))
-        texts, positions = np.unique(every.sentences, return_inverse=True)
+        texts, positions = np.unique(np.concatenate([dev.first, dev.second]), return_inverse=True)
         embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
         left, right = embeddings[torch.from_numpy(positions).to(embeddings.device)].tensor_split(2)
-        return classifier(left, right).float().cpu(), every.targets
+        return classifier(left, right).float().cpu(), dev.targets
 
 
 def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:

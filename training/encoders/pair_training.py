@@ -9,7 +9,7 @@ without the structure is trained in the same way.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -29,7 +29,7 @@ from training.encoders.judged_pairs import check_dev, training_labels
 from training.encoders.learning import learn
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.pair_task import PairTable, PairTask, Prepared
-from training.encoders.ratings import ChosenRatings, chosen_ratings
+from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import PairSettings
 from training.encoders.structures import Structure, read_sentences
@@ -46,47 +46,39 @@ StructureT = TypeVar("StructureT", bound=Structure)
 TransformerT = TypeVar("TransformerT", bound=StructuredTransformer)
 
 
+@dataclass(frozen=True)
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
-    """One training; a finished job does nothing."""
+    """One training."""
 
     reads: ClassVar[type[Any]]
     """What is read as structure of the sentences, unless the settings ask for a twin without."""
     lacking: ClassVar[str]
     """End of the log message on sentences without a structure."""
 
-    settings: SettingsT
-    """Settings of the encoder, with labels filled in."""
-    data: LabelledPairs
-    """Pairs to train on and to choose the best model by."""
-    structure: StructureT | None
-    """Structure of their sentences; None for a twin without."""
-    ratings: ChosenRatings | None
-    """Ratings to choose the best model by instead of the dev pairs."""
     plan: TrainingPlan
+    settings: SettingsT  # settings of the encoder, with labels filled in
+    data: LabelledPairs  # pairs to train on and to choose the best model by
+    structure: StructureT | None  # structure of their sentences; None for a twin without
 
-    def __init__(self, job: TrainingJob[Source, SettingsT]) -> None:
-        self.job = job
-
-    def run(self) -> Path:
+    @classmethod
+    def run(cls, job: TrainingJob[Source, SettingsT]) -> Path:
         """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
-        data = self.job.source.read(LabelledPairs)
-        settings = self.job.settings.with_labels(training_labels(data, self.job.settings))
+        data = job.source.read(LabelledPairs)
+        settings = job.settings.with_labels(training_labels(data, job.settings))
         data = data.select(corpora=settings.corpora)
         kept = apart(data, settings.splits[0])
         dropped = len(data) - len(kept)
-        data = self.learnt_from(kept, settings)
+        data = cls.learnt_from(kept, settings)
         if settings.splits[0] not in set(data.pairs["split"]):
             raise SplitsOverlap(
                 f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
                 "are also in another split: check `files` of the corpora."
             )
-        self.settings, self.data = settings, data
-        is_twin = self.reads.STAGE in settings.unread
-        self.structure = None if is_twin else self.job.source.read_parses(self.reads, data.texts)
-        self.ratings = chosen_ratings(self.job)
-        digest = data.digest() + (f"+{self.structure.digest()}" if self.structure else "")
-        self.plan = TrainingPlan.of(self.job, settings, digest, data.source, ratings=self.ratings, dropped=dropped)
-        return train_once(self.plan, self._learn)
+        is_twin = cls.reads.STAGE in settings.unread
+        structure = None if is_twin else job.source.read_parses(cls.reads, data.texts)
+        digest = data.digest() + (f"+{structure.digest()}" if structure else "")
+        plan = TrainingPlan.of(job, settings, digest, data.source, ratings=chosen_ratings(job), dropped=dropped)
+        return train_once(plan, cls(plan, settings, data, structure)._learn)
 
     @staticmethod
     def learnt_from(data: LabelledPairs, settings: Any) -> LabelledPairs:
@@ -152,15 +144,15 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
     def warn_of_dev(self, there: str) -> None:
         """Warn that there are too few dev pairs, unless ratings choose the model."""
-        if not self.ratings:
+        if not self.plan.ratings:
             split = self.settings.splits[1]
             log.warning("%s (split %r) to choose the best model by: the last one is kept", there, split)
 
     def _learn(self) -> None:
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)
         self.warn_of_little(train, dev)
-        ratings = self.ratings.among(self.data.texts) if self.ratings else None
-        machine = prepare_machine(self.settings.loop, self.job.output)
+        ratings = self.plan.ratings.among(self.data.texts) if self.plan.ratings else None
+        machine = prepare_machine(self.settings.loop, self.plan.job.output)
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
         backbone.keep_states(tokens, self.plan.shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
@@ -215,7 +207,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             "corpora": corpora_of(self.plan, self.data.pairs),
             "calibration": calibration and asdict(calibration),
             "threshold": asdict(classifier.threshold) if classifier and classifier.threshold else None,
-            "chosen_by": self.ratings.recorded() if self.ratings else {"set": None},
+            "chosen_by": self.plan.ratings.recorded() if self.plan.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
         further = classifier.save if classifier else None

@@ -45,7 +45,7 @@ class TrainingPlan:
     data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
     backbone_digest: str  # digest of the files of the start model
     source: Mapping[str, Any]  # where the data came from; used in messages only
-    ratings_digest: str = ""  # digest of the ratings that choose the model; empty if it is chosen on the dev pairs
+    ratings: ChosenRatings | None = None  # ratings that choose the model; None if it is chosen on the dev pairs
     dropped: int = 0  # number of training pairs that are left out because they are also in another split
     backbone: Path = Path()  # folder of the start model
 
@@ -62,8 +62,7 @@ class TrainingPlan:
     ) -> Self:
         """Return the plan of a job from its completed settings and its data."""
         folder = models.locate(settings.backbone, job.base)
-        digest = ratings.digest if ratings else ""
-        return cls(job, settings, data_digest, models.digest(folder), source, digest, dropped, folder)
+        return cls(job, settings, data_digest, models.digest(folder), source, ratings, dropped, folder)
 
     @property
     def decisive(self) -> dict[str, Any]:
@@ -79,7 +78,7 @@ class TrainingPlan:
     def identity(self) -> str:
         """Hash of the plan."""
         parts = [self.decisive, self.data_digest, self.backbone_digest]
-        parts += [self.ratings_digest] if self.ratings_digest else []
+        parts += [self.ratings.digest] if self.ratings else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -108,7 +107,7 @@ class Learnt(Generic[TaskT]):
 def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
     job, settings = plan.job, plan.settings
-    if settings.by_ratings and not plan.ratings_digest:
+    if settings.by_ratings and plan.ratings is None:
         raise WrongValue(
             f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
             f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
@@ -202,7 +201,7 @@ def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     if training["backbone_digest"] != plan.backbone_digest:
         parts.append("another backbone")
     ratings = training.get("chosen_by", {}).get("digest", "")
-    if ratings and plan.ratings_digest and ratings != plan.ratings_digest:
+    if ratings and plan.ratings and ratings != plan.ratings.digest:
         parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
     return " and ".join(parts)
 
@@ -283,7 +282,7 @@ def write_card(training: Mapping[str, Any]) -> str:
         chosen=is_chosen(settings),
         last_kept="The model of the last step was kept, whatever its dev score",
         dev_scores=", ".join(f"{score_in_words(name)} {value:.4f}" for name, value in dev.items()),
-        calibration=Calibration.read(calibration) if calibration else None,
+        calibration=Calibration(**calibration) if calibration else None,
         threshold=LabelThreshold(**threshold) if threshold else None,
         needed=NEEDED,
         usual_parts=USUAL_PARTS,

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from features.sentences import normalise
 from training.data.parses import Frames, Parses
 from training.encoders.backbone import Tokens, padded, starts_of
 from training.modules.structured_transformer import StructuredTransformer
@@ -60,11 +61,11 @@ def read_sentences(
     parts = [range(len(inputs))[start : start + _AT_ONCE] for start in range(0, len(inputs), _AT_ONCE)]
     for part in with_progress(parts, f"word pieces and {transformer.what}", len(inputs), "sentences"):
         some = [inputs[position] for position in part]
-        given = [
-            {"text": text, "parse": parse} if parse is not None or position < len(texts) else text
-            for position, text, parse in zip(part, some, parses.find(some), strict=True)
-        ]
-        features: dict[str, Any] = transformer.preprocess(given)
+        stored = zip(part, some, parses.find(some), strict=True)
+        # A sentence to train on that the parser rejected has no structure, as in the store.
+        known = {normalise(text): parse for at, text, parse in stored if parse is not None or at < len(texts)}
+        transformer.parses.update(known)
+        features: dict[str, Any] = transformer.preprocess(some)
         real = features["attention_mask"].bool()
         ids += [row[mask].numpy().astype(np.int32) for row, mask in zip(features["input_ids"], real, strict=True)]
         for names, tensors in rows.items():

@@ -27,9 +27,10 @@ from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
 from training.similarity import spearman
+from training.thresholds import HALF
 
 ScoredBy = Literal["correlation", "f1", "auroc"]
-"""How predictions are scored against expected values: Spearman's correlation, or F1 or AUROC against 0 and 1."""
+"""How predictions are scored against expected values: Spearman's correlation, or a measure of `Scored` for 0 and 1."""
 Scale = Literal["cosine", "probability"]
 """What the scores of pairs are: cosines of embeddings, or a classifier's probabilities of the positive label."""
 
@@ -65,12 +66,10 @@ class Aligned(ItemScores):
         """Return the score of each run, (n_runs,), NaN where it is undefined."""
         if self.expected is None:
             return np.asarray(self.predicted.mean(axis=0), dtype=np.float64)
-        if self.scored_by == "f1":
-            return self._f1(np.ones(len(self.predicted)), self.expected)
-        if self.scored_by == "auroc":
-            values = [each.measure()["auroc"] for each in self._judged(self.expected)]
-            return np.array([np.nan if value is None else value for value in values])
-        scores = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
+        if self.scored_by == "correlation":
+            scores = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
+        else:
+            scores = [each.measure()[self.scored_by] for each in self._judged(self.expected)]
         return np.array([np.nan if score is None else score for score in scores])
 
     def draw(self, bootstrap: Bootstrap) -> Drawn:
@@ -78,13 +77,10 @@ class Aligned(ItemScores):
         grouped = in_groups(bootstrap.of("\n".join(self.items)), self.groups or self.items)
         if self.expected is None:
             draws = draw_means(self.predicted, grouped)
-        elif self.scored_by == "f1":
-            times = grouped.draws(len(self.predicted))
-            draws = np.array([self._f1(each, self.expected) for each in times], dtype=np.float64)
-        elif self.scored_by == "auroc":
-            draws = np.stack([each.draw(grouped)["auroc"] for each in self._judged(self.expected)], axis=1)
-        else:
+        elif self.scored_by == "correlation":
             draws = draw_spearman(self.predicted, self.expected, grouped)
+        else:
+            draws = np.stack([each.draw(grouped)[self.scored_by] for each in self._judged(self.expected)], axis=1)
         return Drawn(
             scores=[None if np.isnan(score) else float(score) for score in self.scores()],
             draws=draws,
@@ -94,13 +90,7 @@ class Aligned(ItemScores):
         )
 
     def _judged(self, expected: NDArray[np.float64]) -> list[Scored]:
-        return [Scored(expected > 0, column, None) for column in self.predicted.T]
-
-    def _f1(self, times: NDArray[np.int64] | NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the F1 of each run, (n_runs,), with items weighted by `times`; NaN if neither has a 1."""
-        both: NDArray[np.float64] = times @ (self.predicted * expected[:, None])
-        either = times @ (self.predicted + expected[:, None])
-        return np.asarray(np.divide(2 * both, either, out=np.full(len(both), np.nan), where=either > 0))
+        return [Scored(expected > 0, column, HALF) for column in self.predicted.T]
 
 
 def align(scores: Sequence[ItemScores]) -> Aligned | None:

@@ -3,7 +3,7 @@
 An encoder with a parser need not parse what is parsed already:
 
     release ── made by the parser of the encoder? ────┐
-                                                      ├── yes: the encoder gets the parses before it embeds
+                                                      ├── yes: the encoder takes the parses from there
     encoder evaluated before ── has the same parser? ─┘
 """
 
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.errors import InputError
-from features.sentences import normalise
 from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
 from training.jobs import Source
@@ -57,7 +56,7 @@ class Embedder:
 
     def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
         self.model = load_encoder(folder)
-        self._parses = ParsesAtHand(self.model, source, {} if found is None else found)
+        reuse_parses(self.model, source, {} if found is None else found)
         self.name = name
         self.routes = routes_in(folder)
         self._vectors: dict[str | None, dict[str, NDArray[np.float32]]] = {}
@@ -70,31 +69,20 @@ class Embedder:
         work = f"encoding with {self.name}{f' for {task!r}' if task else ''}"
         options: dict[str, Any] = {} if task is None else {"task": task}
         for some in with_progress(parts, work, len(new), "sentences"):
-            self._parses.tell(some)
             encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
             vectors.update(zip(some, encoded, strict=True))
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 
-class ParsesAtHand:
-    """Gives an encoder the parses that are there already: those of a source, and `found` of encoders before it."""
+def reuse_parses(encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:
+    """Let an encoder with a parser use the parses that are there already: of a source, and of encoders before it."""
+    from training.modules.structured_transformer import StructuredTransformer
 
-    def __init__(self, encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:
-        from training.modules.structured_transformer import StructuredTransformer
-
-        self._transformer = encoder[0] if isinstance(encoder[0], StructuredTransformer) else None
-        self._stored = None if source is None or self._transformer is None else _of_its_parser(source, encoder[0])
-        if self._transformer is not None:
-            made_by = type(self._transformer), self._transformer.made_by
-            self._transformer.parses = found.setdefault(made_by, self._transformer.parses)
-            self._transformer.most_parses = _KEPT
-
-    def tell(self, texts: Sequence[str]) -> None:
-        """Give the encoder the parses of texts, before it embeds them."""
-        if self._transformer is not None and self._stored is not None:
-            normal = [normalise(text) for text in texts]
-            parses = zip(normal, self._stored.find(normal), strict=True)
-            self._transformer.parses.update({text: parse for text, parse in parses if parse is not None})
+    if isinstance(transformer := encoder[0], StructuredTransformer):
+        made_by = type(transformer), transformer.made_by
+        transformer.parses, transformer.most_parses = found.setdefault(made_by, transformer.parses), _KEPT
+        stored = None if source is None else _of_its_parser(source, transformer)
+        transformer.stored = None if stored is None else stored.find
 
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:

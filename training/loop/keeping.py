@@ -24,7 +24,7 @@ class Keeper:
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], keep: Keep, average_over: int) -> None:
         self._parameters, self._keep, self._over = parameters, keep, average_over
-        self._average: Weights = self._copy() if keep == "average" else {}
+        self._average: Weights = _copied(parameters) if keep == "average" else {}
         self._best: Weights = {}
 
     def after_step(self, step: int) -> None:
@@ -35,10 +35,8 @@ class Keeper:
 
     def best_so_far(self) -> None:
         """Keep the weights that were just evaluated as the best so far."""
-        if self._keep == "best":
-            self._best = self._copy("cpu")
-        elif self._keep == "average":
-            self._best = {name: value.to("cpu", copy=True) for name, value in self._average.items()}
+        if self._keep != "last":
+            self._best = _copied(self._average or self._parameters, "cpu")
 
     @contextmanager
     def judged(self) -> Iterator[None]:
@@ -46,7 +44,7 @@ class Keeper:
         if self._keep != "average":
             yield
             return
-        own = self._copy()
+        own = _copied(self._parameters)
         self.put(self._average)
         try:
             yield
@@ -72,5 +70,6 @@ class Keeper:
         self._best = dict(state["best"])
         self._average = {name: value.to(self._parameters[name].device) for name, value in state["average"].items()}
 
-    def _copy(self, device: str | None = None) -> Weights:
-        return {name: p.detach().to(device or p.device, copy=True) for name, p in self._parameters.items()}
+
+def _copied(weights: Mapping[str, Tensor], device: str | None = None) -> Weights:
+    return {name: value.detach().to(device or value.device, copy=True) for name, value in weights.items()}

@@ -78,10 +78,15 @@ def share(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def gathered(rows: Tensor) -> Tensor:
-    """Return the rows (n, d) of all processes, in order, with gradients into each process's own; n may differ."""
+    """Return the rows (n, d) of all processes, in order, with gradients into each process's own; n may differ.
+
+    Every process computes the same loss from them, so its own rows have their gradient once for each.
+    """
     if world() == 1:
         return rows
-    return torch.cat(_of_each(rows))
+    every = _of_each(rows.detach())
+    every[rank()] = rows.detach() + world() * (rows - rows.detach())
+    return torch.cat(every)
 
 
 def over_all(means: Tensor, counts: Tensor) -> Tensor:
@@ -145,24 +150,9 @@ def _of_each(rows: Tensor) -> list[Tensor]:
     torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
     sizes = [int(count) for count in counts]
     padded = torch.cat([rows, rows.new_zeros(max(sizes) - len(rows), *rows.shape[1:])])
-    every = _Gather.apply(padded)  # type: ignore[no-untyped-call]
-    return [part[:size] for part, size in zip(every.split(max(sizes)), sizes, strict=True)]
-
-
-class _Gather(torch.autograd.Function):
-    """Rows of equal number of all processes, one after the other, with gradients into each process's own."""
-
-    @staticmethod
-    def forward(_context: Any, rows: Tensor) -> Tensor:
-        every = [torch.empty_like(rows) for _ in range(world())]
-        torch.distributed.all_gather(every, rows.contiguous())
-        return torch.cat(every)
-
-    @staticmethod
-    def backward(_context: Any, gradient: Tensor) -> Tensor:
-        gradient = gradient.contiguous().clone()
-        torch.distributed.all_reduce(gradient)
-        return gradient.chunk(world())[rank()]
+    every = [torch.empty_like(padded) for _ in sizes]
+    torch.distributed.all_gather(every, padded)
+    return [part[:size] for part, size in zip(every, sizes, strict=True)]
 
 
 @contextmanager

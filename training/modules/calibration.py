@@ -9,12 +9,12 @@ cross-entropy on dev (bias-corrected temperature scaling; Alexandari et al. 2020
 With two labels the ranking of pairs does not change; the more probable label of a pair may.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 LEAST_PAIRS = 50
 """Minimum number of dev pairs."""
@@ -25,12 +25,15 @@ NEEDED = f"{LEAST_PAIRS} dev pairs, {LEAST_OF_A_LABEL} of each label"
 _CHI_SQUARED = 3.841  # 95 % quantile, one degree of freedom
 
 
-@dataclass(frozen=True, slots=True)
+_Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Calibration:
     """Calibration of a classifier's probabilities."""
 
-    temperature: float  # T, above 0; above 1 if the classifier was overconfident
-    biases: tuple[float, ...]  # b, one for each label; their sum is 0
+    temperature: Annotated[_Finite, Field(gt=0)]  # T; above 1 if the classifier was overconfident
+    biases: tuple[_Finite, ...]  # b, one for each label; their sum is 0
     pairs: int  # number of dev pairs that it was fitted on
     loss_before: float  # mean cross-entropy of these without calibration, in nats
     loss: float  # the same with calibration
@@ -58,11 +61,6 @@ class Calibration:
             f"are calibrated on {self.pairs:,} dev pairs, temperature {self.temperature:.2f}: their cross-entropy on "
             f"these is now {self.loss:.4f}, and was {self.loss_before:.4f}"
         )
-
-    @classmethod
-    def read(cls, recorded: Mapping[str, Any]) -> Self:
-        """Return it from JSON; a TypeError if a field is missing or unknown."""
-        return cls(**{**recorded, "biases": tuple(recorded["biases"])})
 
 
 def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibration | None:

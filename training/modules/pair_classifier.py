@@ -4,17 +4,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Self, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from features.core.faults import EncoderDamaged
 from training.modules.calibration import Calibration
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS, Part
+from training.writing import first_problem
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"
@@ -117,23 +119,12 @@ class PairClassifier(nn.Module):
             described = json.loads((folder / SETTINGS_FILE).read_text("utf-8"))
             classifier = cls(described["dimension"], described["labels"], described["parts"])
             classifier.load_state_dict(load_file(folder / WEIGHTS_FILE))
-            classifier.calibration = _read_calibration(described["calibration"], len(classifier.labels))
+            classifier.calibration = described["calibration"] and Calibration(**described["calibration"])
+            if classifier.calibration and len(classifier.calibration.biases) != len(classifier.labels):
+                raise ValueError(f"a calibration of {len(classifier.calibration.biases)} labels")  # noqa: TRY301
             classifier.threshold = described["threshold"] and LabelThreshold(**described["threshold"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-            why = str(error).partition("\n")[0].rstrip(".")
+            first = str(error).partition("\n")[0].rstrip(".")
+            why = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else first
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
         return classifier.eval()
-
-
-def _read_calibration(recorded: dict[str, Any] | None, labels: int) -> Calibration | None:
-    """Return the calibration of a classifier; None if it has none, a ValueError if it does not fit."""
-    if recorded is None:
-        return None
-    calibration = Calibration.read(recorded)
-    if len(calibration.biases) != labels or not (
-        np.isfinite(calibration.biases).all() and 0 < calibration.temperature < np.inf
-    ):
-        raise ValueError(
-            f"a calibration of {len(calibration.biases)} labels with the temperature {calibration.temperature}"
-        )
-    return calibration

@@ -1,14 +1,14 @@
 """A transformer that adds the parses of its sentences to their word pieces.
 
-    texts ──────────────────── parsed here, with a cache ──┐
-    {"text": …, "parse": …} ── as in a store ──────────────┴── one function ── tensors next to `input_ids`
+    texts ──┬── parsed here, with a cache ──────────────────────┐
+            └── in the cache already, as parses of a store are ─┴── one function ── tensors next to `input_ids`
 
 Training from a store and encoding on the fly therefore give the same embedding.
 """
 
 import time
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
@@ -19,8 +19,6 @@ from features.sentences import normalise
 from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, ParseCache, Pieces
 
-_TO_PARSE: Parse = {}
-"""Marks a sentence given as text, which is still to be parsed."""
 _CACHED = 10_000
 """Number of parses in a cache that no other encoder shares."""
 
@@ -53,6 +51,8 @@ class StructuredTransformer(Transformer):
         """Time spent on parsing since the encoder was loaded."""
         self.parses, self.most_parses = ParseCache(), _CACHED
         """Parses at hand, and how many are kept of those that were used last."""
+        self.stored: Callable[[Sequence[str]], Sequence[Parse | None]] | None = None
+        """Looks up parses of normalised texts that its parser has made before, None for others; such as of a store."""
 
     def keep_layers(self, count: int) -> None:
         """Remove all layers of the transformer except the first ones, of which there are more than `words_below`."""
@@ -96,19 +96,17 @@ class StructuredTransformer(Transformer):
         return features | {WORDS: states.pop()} if states else features
 
     def preprocess(  # type: ignore[override]  # as Sentence Transformers calls it
-        self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
+        self, inputs: Sequence[str], prompt: str | None = None, **further: Any
     ) -> dict[str, Any]:
-        """Return word pieces and structure of sentences: texts, or mappings with `text` and `parse`, perhaps None."""
+        """Return word pieces and structure of sentences."""
         features, texts, parses, pieces = self.read(inputs, prompt, **further)
         return features | self.structure(texts, parses, pieces) if features else features
 
     def read(
-        self, inputs: Sequence[Any], prompt: str | None = None, **further: Any
+        self, inputs: Sequence[str], prompt: str | None = None, **further: Any
     ) -> tuple[dict[str, Any], list[str], list[Parse | None], list[Pieces]]:
         """Return word pieces and the arguments of `structure`; arguments and errors as in `preprocess`."""
-        given = [one["parse"] if isinstance(one, Mapping) else _TO_PARSE for one in inputs]
-        # As in a store: a parse belongs to the normalised text.
-        texts = [normalise(one["text"] if isinstance(one, Mapping) else one) for one in inputs]
+        texts = [normalise(text) for text in inputs]  # as in a store: a parse belongs to the normalised text
         options: Any = dict(further.pop("processing_kwargs", None) or {})
         options["text"] = {**options.get("text", {}), "return_offsets_mapping": True}
         features = super().preprocess(texts, prompt=prompt, processing_kwargs=options, **further)
@@ -121,13 +119,15 @@ class StructuredTransformer(Transformer):
             if features
             else []
         )
-        parsed = iter(self._parse([text for text, parse in zip(texts, given, strict=True) if parse is _TO_PARSE]))
-        return features, texts, [next(parsed) if parse is _TO_PARSE else parse for parse in given], pieces
+        return features, texts, self._parse(texts), pieces
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
         texts = [text for text in every if len(text.split()) <= self.max_words]
         new = list(dict.fromkeys(text for text in texts if text not in self.parses))
-        if new:
+        if self.stored is not None:
+            found = zip(new, self.stored(new), strict=True)
+            self.parses.update({text: parse for text, parse in found if parse is not None})
+        if new := [text for text in new if text not in self.parses]:
             started = time.monotonic()
             self.parses.update(zip(new, self.parse_texts(new), strict=True))
             self.parsing_seconds += time.monotonic() - started

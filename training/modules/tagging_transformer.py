@@ -241,9 +241,9 @@ class TaggingTransformer(StructuredTransformer):
         """Return the spans of a batch as tensors; a sentence without frames has none."""
         return frame_tensors(texts, parses, pieces, self._numbers, self.choice)
 
-    def named_spans(self, inputs: Sequence[Any]) -> list[list[tuple[Span, list[str]]]]:
-        """Return the spans of sentences, given as to `preprocess`, with their words, in the order of `span_weights`."""
-        _, texts, parses, pieces = self.read(inputs)
+    def named_spans(self, sentences: Sequence[str]) -> list[list[tuple[Span, list[str]]]]:
+        """Return the spans of sentences with their words, in the order of `span_weights`."""
+        _, texts, parses, pieces = self.read(sentences)
         return [
             [(span, list(parse["words"])) for span, _ in seen_spans(text, parse, offsets, self.choice)] if parse else []
             for text, parse, offsets in zip(texts, parses, pieces, strict=True)

@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,7 +152,8 @@ class _Cache:
             if len(small) > _MOST_SMALL:
                 self._used |= _merge(self._folder, small)
         with suppress(OSError):
-            _forget(self._folder.parent, self._used)
+            leftovers.remove_dead(self._folder.parent.rglob(".*.tmp"))  # of searches that were killed
+            leftovers.remove_oldest(self._folder.parent.rglob("*.npz"), _MOST_BYTES, self._used)
 
 
 def require_finite(vectors: Vectors, encoder: Path) -> Vectors:
@@ -195,14 +196,3 @@ def _merge(folder: Path, parts: Sequence[Path]) -> set[Path]:
         for part in parts:
             part.unlink(missing_ok=True)
     return merged
-
-
-def _forget(folder: Path, used: Collection[Path]) -> None:
-    """Remove temporary files of killed searches and, above the limit, the parts that were unused for longest."""
-    leftovers.remove_dead(folder.rglob(".*.tmp"))
-    parts = sorted(folder.rglob("*.npz"), key=lambda part: (part not in used, -part.stat().st_mtime))
-    taken = 0
-    for part in parts:
-        taken += part.stat().st_size
-        if taken > _MOST_BYTES and part not in used:
-            part.unlink(missing_ok=True)

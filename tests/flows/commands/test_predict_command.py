@@ -371,7 +371,7 @@ def test_an_encoder_with_spans_draws_what_it_looked_at_and_says_what_parsing_too
     assert page.count('<div class="card">') == 2
     assert "the boy sees" not in page  # word by word
     assert page.count("doctor") == page.count(">doctor<") > 0
-    assert "&lt;</td>" in page
+    assert "&lt;</span>" in page
     assert "ARG0" in page
     assert "This encoder sees predicate-argument spans: the embedding of a sentence" in page
     assert "boy boy <span" in page

@@ -8,7 +8,7 @@ import pytest
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
 from training.differences import page as page_module
-from training.differences.page import Depths, Side, choose, differences_page, render_differences
+from training.differences.page import Depths, Side, choose, differences_page
 from training.differences.shared import move, shared_sets
 from training.differences.views import View, draw_tree
 from training.evaluation.comparison import compare_runs
@@ -38,14 +38,22 @@ def sides(evaluated):
     )
 
 
-def page(sides, depths=None, views=NOTHING):
-    comparison = compare_runs(sides[0].runs, sides[1].runs, DRAWS)
-    depths = depths or Depths({}, problem="The pipeline 'en_<x>' is not here.")
-    sets = shared_sets(sides[0].runs, sides[1].runs)
-    return render_differences(sides, comparison, sets, views, depths, DRAWS, project="z<o>o")
+@pytest.fixture
+def page(monkeypatch):
+    """Return a function that makes the page of two sides, of which sentences have some views and trees some depths."""
+
+    def make(sides, depths=None, views=NOTHING):
+        depths = depths or Depths({}, problem="The pipeline 'en_<x>' is not here.")
+        seen = dict(zip((side.runs[0] for side in sides), views, strict=True))
+        monkeypatch.setattr(page_module, "view", lambda run, _: seen[run])
+        monkeypatch.setattr(page_module, "measure_depths", lambda *_: depths)
+        comparison = compare_runs(sides[0].runs, sides[1].runs, DRAWS)
+        return differences_page(sides, comparison, DependencySettings(), project="z<o>o", bootstrap=DRAWS)
+
+    return make
 
 
-def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides):
+def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides, page):
     html = page(sides)
     rated, judged = re.split(r"<h3>", html)[1:]
     assert rated.startswith("sts <small>Similarity against human ratings</small></h3>")
@@ -64,7 +72,7 @@ def test_each_set_has_its_parts_with_counts_and_says_what_it_has_not(sides):
     assert "The human place of a positive pair is 100, of a negative one 0." in judged
 
 
-def test_depths_make_parts_of_the_pairs_whose_trees_are_known(sides):
+def test_depths_make_parts_of_the_pairs_whose_trees_are_known(sides, page):
     texts = [text for each in shared_sets(sides[0].runs, sides[1].runs) for pair in each.texts for text in pair]
     depths = Depths({text: len(text) % 3 for text in texts if text != ODD[0]}, "spacy/en_toy-1.0")
     html = page(sides, depths)
@@ -75,7 +83,7 @@ def test_depths_make_parts_of_the_pairs_whose_trees_are_known(sides):
     assert "By depth, pairs with a sentence that is too long or has no word are left out: 1." in rated
 
 
-def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
+def test_pairs_that_moved_have_both_scores_and_what_both_see(sides, page):
     shared = shared_sets(sides[0].runs, sides[1].runs)
     texts = {text for each in shared for pair in each.texts for text in pair}
     seen = View("trees", {text: f"<svg>{len(text)}</svg>" for text in texts}, "en_toy")
@@ -97,7 +105,7 @@ def test_pairs_that_moved_have_both_scores_and_what_both_see(sides):
     )
 
 
-def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated):
+def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated, page):
     texts = [(f"text {n}", f"other {n}") for n in range(30)] + [("a dog bites a man", "a man bites a dog")] * 2
     people = list(range(32))
     a = evaluated("a", [(*pair, n, -float(n)) for n, pair in zip(people, texts, strict=True)])
@@ -109,7 +117,7 @@ def test_pairs_of_the_same_words_are_shown_however_few_and_none_twice(evaluated)
     assert html.count('<div class="card">') == 6
 
 
-def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(sides, browser, tmp_path):
+def test_nothing_of_a_text_becomes_a_tag_and_no_window_shows_a_fault(sides, page, browser, tmp_path):
     shared = shared_sets(sides[0].runs, sides[1].runs)
     texts = {text for each in shared for pair in each.texts for text in pair}
 

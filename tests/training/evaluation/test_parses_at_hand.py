@@ -7,7 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from training.data.parses import Parses
-from training.evaluation.models import FoundParses, ParsesAtHand
+from training.evaluation.models import FoundParses, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -15,7 +15,7 @@ TREE = {"tokens": ["two", "cats"], "starts": [0, 4], "heads": [1, 1], "relations
 
 
 @pytest.mark.parametrize(
-    ("parser", "of_release", "of_encoder", "told"),
+    ("parser", "of_release", "of_encoder", "reused"),
     [
         (PARSER, "a1", "a1", True),
         (PARSER, "a1", "b2", False),
@@ -25,15 +25,20 @@ TREE = {"tokens": ["two", "cats"], "starts": [0, 4], "heads": [1, 1], "relations
     ],
     ids=["the same", "other weights", "a release without digest", "an encoder without digest", "another version"],
 )
-def test_trees_are_told_where_name_and_weights_are_the_same(tiny_encoder, parser, of_release, of_encoder, told):
+def test_trees_are_reused_where_name_and_weights_are_the_same(
+    tiny_encoder, monkeypatch, parser, of_release, of_encoder, reused
+):
+    parsed = []
+    monkeypatch.setattr(ParsingTransformer, "parse_texts", lambda _, texts: parsed.extend(texts) or [TREE] * len(texts))
     trees = Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512, of_release)
     source = SimpleNamespace(read_parses=lambda _, texts: trees)
     transformer = ParsingTransformer(
         str(tiny_encoder), parser="nobody", parser_identity=PARSER, parser_weights=of_encoder, labels=["num"]
     )
     encoder = SentenceTransformer(modules=[transformer], device="cpu")
-    ParsesAtHand(encoder, source, FoundParses()).tell(["two cats"])
-    assert ("two cats" in transformer.parses) is told
+    reuse_parses(encoder, source, FoundParses())
+    assert transformer.trees([" two  cats", "?"]) == [TREE, TREE]
+    assert parsed == (["?"] if reused else ["two cats", "?"])
 
 
 def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monkeypatch):
@@ -50,14 +55,11 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
             str(tiny_encoder), parser="nobody", parser_identity=PARSER, labels=["num"], max_words=max_words
         )
         encoder = SentenceTransformer(modules=[transformer], device="cpu")
-        at_hand = ParsesAtHand(encoder, None, found)
-        texts = [" two  cats", "?"]
-        at_hand.tell(texts)
-        known.append(transformer.trees(texts))
+        reuse_parses(encoder, None, found)
+        known.append(transformer.trees([" two  cats", "?"]))
     assert parsed == [(512, "two cats", "?"), (9, "two cats", "?")]
     assert known == [[TREE, None]] * 3
 
 
-def test_an_encoder_without_a_parser_is_told_nothing(tiny_encoder):
-    at_hand = ParsesAtHand(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())
-    at_hand.tell(["two cats"])
+def test_an_encoder_without_a_parser_reuses_none(tiny_encoder):
+    reuse_parses(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())

@@ -70,7 +70,7 @@ def test_a_classifier_that_knows_nothing_is_doubted_and_one_that_knows_a_little_
         "On the 200 dev pairs that calibrated it, the classifier is not "
     )
     recorded = asdict(calibrate(-logits, targets))
-    assert Calibration.read({name: value for name, value in recorded.items() if name != "loss_of_shares"}).doubt == ""
+    assert Calibration(**{name: value for name, value in recorded.items() if name != "loss_of_shares"}).doubt == ""
 
 
 @pytest.mark.parametrize("told", [np.zeros(2), np.array([1.0, -1.0]), np.array([1e6, -1e6])], ids=str)

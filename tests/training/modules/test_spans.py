@@ -256,22 +256,23 @@ def encoder(tiny_encoder):
 
 
 def from_store(texts):
-    """Return inputs with frames, as a build makes and rejects them."""
+    """Return text → frames, as a build makes and rejects them."""
     parser = load(SrlSettings(precision="float32"))
     normal = [normalise(text) for text in texts]
     admitted = [text for text in normal if len(text.split()) <= parser.max_words]
     found = dict(zip(admitted, parser.parse(admitted), strict=True))
     assert sum(isinstance(one, RowError) for one in found.values()) == 1
     parses = {text: one.columns for text, one in found.items() if not isinstance(one, RowError)}
-    return [{"text": text, "parse": parses.get(normalise(text))} for text in texts]
+    return {text: parses.get(text) for text in normal}
 
 
 def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch, tmp_path):
     made = torch.from_numpy(encoder.encode(ODD, batch_size=5))
     given = from_store(ODD)
+    monkeypatch.setattr(encoder[0], "parses", type(encoder[0].parses)(given))
     monkeypatch.setattr(TaggingTransformer, "_load_tagger", lambda self: pytest.fail("tagged"))
     with torch.no_grad():
-        features = encoder.eval()(encoder.preprocess(given))
+        features = encoder.eval()(encoder.preprocess(ODD))
     torch.testing.assert_close(features["sentence_embedding"], made, rtol=1e-5, atol=1e-5)
     assert made.isfinite().all()
     assert encoder.get_embedding_dimension() == made.shape[1] == 96
@@ -286,8 +287,9 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
     loaded = load_encoder(tmp_path / "saved", device="cpu")
     kinds = [module["type"].rpartition(".")[2] for module in json.loads((tmp_path / "saved/modules.json").read_text())]
     assert kinds == [type(module).__name__ for module in loaded] == ["TaggingTransformer", "Pooling", "SpanPooling"]
+    loaded[0].parses.update(given)
     with torch.no_grad():
-        again = loaded(loaded.preprocess(given))["sentence_embedding"]
+        again = loaded(loaded.preprocess(ODD))["sentence_embedding"]
     torch.testing.assert_close(again, made, rtol=1e-5, atol=1e-5)
 
 
@@ -300,7 +302,8 @@ def test_another_tagger_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
 
 
 def test_a_prompt_is_no_part_of_a_span(encoder):
-    given = [{"text": "He slices tomatoes in the kitchen", "parse": TOMATOES}]
-    plain, prompted = encoder.preprocess(given), encoder.preprocess(given, prompt="the red horse ")
+    text = "He slices tomatoes in the kitchen"
+    encoder[0].parses[text] = TOMATOES
+    plain, prompted = encoder.preprocess([text]), encoder.preprocess([text], prompt="the red horse ")
     assert prompted[NUMBERS].tolist() == plain[NUMBERS].tolist()
     assert prompted[SPAN_PLACES].tolist() == (plain[SPAN_PLACES] + 3).tolist()

@@ -68,11 +68,11 @@ def encoder(tiny_encoder, parser):
 
 
 def from_store(parser, texts):
-    """Return inputs with parses, as a build makes and rejects them."""
+    """Return text → parse, as a build makes and rejects them."""
     normal = [normalise(text) for text in texts]
     admitted = [text for text in normal if len(text.split()) <= parser.max_words]
     parses = dict(zip(admitted, parser.parse(admitted), strict=True))
-    return [{"text": text, "parse": parses.get(normalise(text))} for text in texts]
+    return {text: parses.get(text) for text in normal}
 
 
 def copied_pipeline(folder):
@@ -80,8 +80,9 @@ def copied_pipeline(folder):
     return shutil.copytree(locate("en_core_web_md"), folder)
 
 
-def embed(encoder, inputs):
-    features = encoder.preprocess(inputs)
+def embed(encoder, texts, parses):
+    encoder[0].parses.update(parses)
+    features = encoder.preprocess(texts)
     with torch.no_grad():
         return encoder.eval()(features)["sentence_embedding"]
 
@@ -89,7 +90,8 @@ def embed(encoder, inputs):
 def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, parser, monkeypatch):
     made = torch.from_numpy(encoder.encode(ODD, batch_size=5))
     monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
-    stored = embed(encoder, from_store(parser, ODD))
+    monkeypatch.setattr(encoder[0], "parses", type(encoder[0].parses)())
+    stored = embed(encoder, ODD, from_store(parser, ODD))
     torch.testing.assert_close(stored, made, rtol=1e-5, atol=1e-5)
     assert made.isfinite().all()
     assert encoder.get_embedding_dimension() == made.shape[1] == 72
@@ -162,8 +164,9 @@ def test_a_prompt_is_no_part_of_the_tree(encoder, parser):
 def test_the_tree_changes_the_embedding_and_a_sentence_without_one_has_an_embedding(encoder, parser):
     (tree,) = parser.parse(["two cats sleep"])
     flat = tree | {"heads": [0, 1, 2]}
-    given = [{"text": "two cats sleep", "parse": parse} for parse in (tree, flat, None)]
-    first, second, third = embed(encoder, given)
+    text = "two cats sleep"
+    first, second, third = (embed(encoder, [text], {text: parse}) for parse in (tree, flat, None))
+    del encoder[0].parses[text]
     assert not torch.allclose(first, second)
     assert third.isfinite().all()
 
@@ -245,5 +248,7 @@ def test_with_one_label_all_edges_are_alike(encoder, parser):
     for labels, alike in ((1, True), (len(LabelNumbers(parser.labels)), False)):
         graph = GraphPooling(48, labels, width=24, bases=4)
         alone = SentenceTransformer(modules=[encoder[0], Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
-        first, second = embed(alone, [{"text": "two cats sleep in the park", "parse": one} for one in (tree, other)])
+        text = "two cats sleep in the park"
+        first, second = (embed(alone, [text], {text: one}) for one in (tree, other))
+        del encoder[0].parses[text]
         assert torch.allclose(first, second) is alike

@@ -108,4 +108,4 @@ class PasTraining(PairTraining[PasSettings, Frames]):
 
 def train(job: PasJob) -> Path:
     """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return PasTraining(job).run()
+    return PasTraining.run(job)

@@ -20,16 +20,60 @@ from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from training.data.parses import Parses
 from training.encoders.backbone import Backbone, Tokens
-from training.encoders.pair_task import PairTable, Prepared
+from training.encoders.pair_task import Batch, PairTable, PairTask, Prepared
 from training.encoders.pair_training import PairTraining
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.rgcn.task import RgcnTask
 from training.jobs import Source, TrainingJob
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
+from training.objectives import ConsistencyObjective, InfoNceObjective
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
+
+
+class RgcnTask(PairTask[RgcnSettings]):
+    """Tune the last layers of a backbone, and train the graph above them, by one of three objectives.
+
+    For distillation, the teacher is the embeddings of all sentences by the start model, (n_texts, t).
+    """
+
+    def __init__(
+        self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
+    ) -> None:
+        super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
+        self.info_nce = InfoNceObjective(settings.temperature)
+        self.consistency = ConsistencyObjective()
+        self.teacher = teacher
+
+    def judge_pairs(self) -> dict[str, float]:
+        """Return means over the dev pairs, in the same batches for every seed; empty if there are none."""
+        dev = self.prepared.dev
+        if self.classifier is not None or not len(dev):
+            return super().judge_pairs()
+        batches = dev.batches(self.prepared.tokens.lengths, self.settings.loop.model_copy(update={"seed": 0}), 0)
+        if not batches:
+            return {}
+        texts = np.unique(np.concatenate([some.sentences for some in batches]))
+        embeddings = torch.from_numpy(self.backbone.embed_many(self.prepared.tokens, texts)).to(self.backbone.device)
+        total = 0.0
+        for batch in batches:
+            positions = torch.from_numpy(np.searchsorted(texts, batch.sentences)).to(embeddings.device)
+            total += len(batch) * self.loss(batch, embeddings, positions).item()
+        return {"loss": total / sum(map(len, batches))}
+
+    def loss(self, batch: Batch, embeddings: Tensor, places: Tensor) -> Tensor:
+        """Return the loss of a batch by the objective; arguments as in `PairTask.loss`."""
+        left, right = embeddings[places[: len(batch)]], embeddings[places[len(batch) : 2 * len(batch)]]
+        if self.classifier is not None:
+            return self.classification_loss(batch, left, right)
+        if self.teacher is not None:
+            targets = (self.teacher[torch.from_numpy(side)].to(left.device) for side in (batch.first, batch.second))
+            consistency: Tensor = self.consistency(left, right, *targets)
+            return consistency
+        masked = torch.from_numpy(batch.table.masked(batch)).to(left.device)
+        loss: Tensor = self.info_nce(left, embeddings[places[len(batch) :]], masked)
+        return loss
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
@@ -92,7 +136,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
 
 def train(job: RgcnJob) -> Path:
     """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return RgcnTraining(job).run()
+    return RgcnTraining.run(job)
 
 
 def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:

@@ -28,6 +28,7 @@ from training.encoders.s3bert.calibration import (
 )
 from training.similarity import slice_similarities
 from training.types import Similarity
+from training.writing import first_problem
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -206,11 +207,8 @@ class FacetLayout(BaseModel):
                 "folder"
             ) from error
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the file"
-            raise EncoderDamaged(
-                f"{str(path)!r} is damaged at {where}: {first['msg']}; train the encoder again"
-            ) from error
+            where, why = first_problem(error)
+            raise EncoderDamaged(f"{str(path)!r} is damaged at {where}: {why}; train the encoder again") from error
 
 
 def plan_layout(

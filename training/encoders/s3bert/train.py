@@ -19,7 +19,7 @@ from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.learning import learn, learn_first
 from training.encoders.loading import load_encoder
-from training.encoders.ratings import ChosenRatings, chosen_ratings
+from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import (
     DrawnPairs,
@@ -71,15 +71,15 @@ def train(job: S3bertJob) -> Path:
     data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
-    return train_once(plan, lambda: _train(plan, data, ratings))
+    return train_once(plan, lambda: _train(plan, data))
 
 
-def _train(plan: TrainingPlan, data: MeasuredPairs, ratings: ChosenRatings | None) -> None:
+def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
     settings = cast("S3bertSettings", plan.settings)
     facets, width = settings.facets or (), settings.facet_dimensions
     train_pairs, dev_pairs = (np.flatnonzero((data.pairs["split"] == split).to_numpy()) for split in settings.splits)
     warn_of_little(data, settings)
-    placed = ratings.among(data.texts) if ratings else None
+    placed = plan.ratings.among(data.texts) if plan.ratings else None
     machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
     start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)

@@ -108,25 +108,23 @@ def random_memberships(
 
 
 def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np.float32]) -> NDArray[np.float32]:
-    """SB-ILP: return the partition that an integer programme finds, (dimension, n_facets), 0 or 1 (Eq. 5 to 7).
+    """SB-ILP: return the partition that solves an integer programme, (dimension, n_facets), 0 or 1 (Eq. 5 to 7).
 
     max Σ ω(i, j) x(i, j), each dimension i in at most one facet, each facet j with at least one dimension; ω(i, j) is
     Spearman's correlation of dimension i with metric j. The value of a dimension for a pair is the product of its two
     entries, (n_pairs, dimension) each: its share of the cosine.
+
+    A dimension is in its best facet, unless a facet would have none: of each facet, one is assigned to it such that
+    this costs least.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp  # here, as `facetflow runs` solves nothing
-    from scipy.sparse import csr_array, hstack, identity, kron
+    from scipy.optimize import linear_sum_assignment  # here, as `facetflow runs` solves nothing
 
     weights = spearman_matrix(left * right, metrics)
     n_dimensions, n_facets = weights.shape
-    once = kron(identity(n_dimensions), np.ones((1, n_facets)), format="csr")
-    some = hstack([identity(n_facets)] * n_dimensions, format="csr")
-    solution = milp(
-        -weights.ravel(),
-        integrality=np.ones(weights.size, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=[LinearConstraint(csr_array(once), ub=1.0), LinearConstraint(csr_array(some), lb=1.0)],
-    )
-    if solution.x is None:
-        raise OutOfRange(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists: {solution.message}")
-    return np.asarray(np.rint(solution.x).reshape(weights.shape), dtype=np.float32)
+    if n_facets > n_dimensions:
+        raise OutOfRange(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists")
+    best, facets = np.maximum(weights.max(axis=1), 0), np.eye(n_facets, dtype=np.float32)
+    chosen = facets[weights.argmax(axis=1)] * (best > 0)[:, None]
+    rows, columns = linear_sum_assignment(best[:, None] - weights)
+    chosen[rows] = facets[columns]
+    return np.asarray(chosen, dtype=np.float32)

@@ -25,7 +25,6 @@ from training.data.shared_labels import AspectLabels, SharedLabels
 
 Way = Literal["one", "both", "any"]
 """Which labels two texts must share: of one aspect, of both aspects, of at least one of the two."""
-_CELLS_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +82,10 @@ class Group:
         return ""
 
     def _has_relevant(self) -> bool:
-        rows = max(1, _CELLS_AT_ONCE // len(self))
-        return any(
-            self.relevant(slice(start, min(start + rows, len(self)))).any() for start in range(0, len(self), rows)
-        )
+        if self.way == "both":
+            first, second = self.labels.values()
+            return bool((first.matrix.T @ second.matrix > 1).nnz)  # texts with a label of each
+        return any((labels.frequencies > 1).any() for labels in self.labels.values())
 
 
 def groups_of(data: LabelledTexts) -> list[Group]:

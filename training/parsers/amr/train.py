@@ -6,6 +6,7 @@ the last step: write the model, choose its thresholds on dev, score it, and writ
 
 import hashlib
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.preparing import Prepared, prepare
-from training.parsers.amr.scoring import score_graphs, score_parser
+from training.parsers.amr.scoring import score_graphs, unspelt
 from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut
 from training.process import run_process
 from training.progress import log
@@ -96,11 +97,15 @@ def _finish(job: AmrParserJob, prepared: Prepared, description: Description, net
     parser.thresholds = _choose_thresholds(parser, prepared.dev_sentences[::every])
     save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)
     files = {"dev": job.source.dev, **job.source.evaluations}
-    scores = {}
+    wrappers = {label for wrapper in description.vocabulary.wrappers for label in wrapper}
+    scores, speeds = {}, {}
     for name, sources in files.items():
         sentences = [sentence for source in sources for sentence in read_source(source)]
-        scores[name] = score_parser(parser, [item.text for item in sentences], [item.penman for item in sentences])
-        log.info("%s: Smatch %.4f", name, scores[name].metrics["smatch"].f1)
+        begun = time.perf_counter()
+        parsed = parser.parse([sentence.text for sentence in sentences])
+        speeds[name] = len(sentences) / (time.perf_counter() - begun)
+        scores[name] = score_graphs(parsed, [sentence.penman for sentence in sentences], further=unspelt(wrappers))
+        log.info("%s: Smatch %.4f", name, scores[name]["smatch"].f1.value)
     text = render_card(
         "training.parsers.amr/card.md",
         settings=settings,
@@ -108,6 +113,7 @@ def _finish(job: AmrParserJob, prepared: Prepared, description: Description, net
         size=sum((folder / name).stat().st_size for name in (DESCRIPTION_FILE, WEIGHTS_FILE)) / 1e6,
         vocabulary=description.vocabulary,
         scores=scores,
+        speeds=speeds,
         reports=prepared.reports,
         points=lambda number: f"{100 * number:.1f}",
         names=lambda files: ", ".join(dict.fromkeys(file.label for file in files)) or "no other file",
@@ -122,7 +128,7 @@ def _choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thres
     def smatch(thresholds: Thresholds) -> float:
         if thresholds not in tried:
             parser.thresholds = thresholds
-            tried[thresholds] = score_graphs(parser.parse(texts), gold, ["smatch"])["smatch"].f1
+            tried[thresholds] = score_graphs(parser.parse(texts), gold, ["smatch"])["smatch"].f1.value
             log.info("%s: Smatch %.4f on %d sentences of dev", thresholds, tried[thresholds], len(texts))
         return tried[thresholds]
 

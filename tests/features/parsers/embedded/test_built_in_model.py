@@ -29,11 +29,11 @@ def gold() -> list[Sentence]:
 def test_the_graphs_of_the_example(encoder_name: str, gold: list[Sentence]) -> None:
     graphs = parse_example(gold, "float32")
     scores = score_graphs(graphs, [item.penman for item in gold])
-    assert scores["smatch"].f1 > 0.88
-    assert scores["concepts"].f1 > 0.9
-    assert scores["coreference"].f1 > 0.75
+    assert scores["smatch"].f1.value > 0.88
+    assert scores["concepts"].f1.value > 0.9
+    assert scores["coreference"].f1.value > 0.75
     some = parse_example(gold[::6], "bfloat16")  # a processor without bfloat16 takes six times as long
-    assert score_graphs(some, graphs[::6])["smatch"].f1 > 0.97
+    assert score_graphs(some, graphs[::6])["smatch"].f1.value > 0.97
     assert encoder_name
 
 

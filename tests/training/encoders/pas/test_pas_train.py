@@ -38,9 +38,7 @@ ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "
 
 
 def start_model(folder, settings, structure):
-    training = PasTraining(None)
-    training.settings, training.structure, training.plan = settings, structure, SimpleNamespace(backbone=folder)
-    return training.start("cpu")
+    return PasTraining(SimpleNamespace(backbone=folder), settings, None, structure).start("cpu")
 
 
 @pytest.fixture

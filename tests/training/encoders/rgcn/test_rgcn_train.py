@@ -44,9 +44,7 @@ ODD = [
 
 
 def start_model(folder, settings, structure):
-    training = RgcnTraining(None)
-    training.settings, training.structure, training.plan = settings, structure, SimpleNamespace(backbone=folder)
-    return training.start("cpu")
+    return RgcnTraining(SimpleNamespace(backbone=folder), settings, None, structure).start("cpu")
 
 
 def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judged, parses, caplog, told):

@@ -1,23 +1,25 @@
 import pytest
 
-from training.parsers.amr.scoring import score_concepts, score_graphs
+from training.parsers.amr.scoring import counting, score_graphs
 
+ABSTRACT = counting("abstract", lambda concept: concept.endswith("-91"))
 PROFESSOR = "(p / person :ARG0-of (t / teach-01) :ARG1-of (r / rate-entity-91) :ARG2-of (o / rate-entity-91))"
 
 
 def test_concepts_are_counted_as_often_as_they_occur() -> None:
     parsed = ["(t / teach-01 :ARG1-of (r / rate-entity-91))", "(c / cat)"]
-    score = score_concepts(parsed, [PROFESSOR, "(h / have-org-role-91)"], lambda concept: concept.endswith("-91"))
-    assert (score.precision, score.recall) == (1.0, pytest.approx(1 / 3))
-    assert score.f1 == pytest.approx(0.5)
+    score = score_graphs(parsed, [PROFESSOR, "(h / have-org-role-91)"], ["smatch"], [ABSTRACT])["abstract"]
+    assert (score.precision.value, score.recall.value) == (1.0, pytest.approx(1 / 3))
+    assert score.f1.value == pytest.approx(0.5)
 
 
 def test_graphs_that_both_lack_them_agree() -> None:
-    assert score_concepts(["(c / cat)"], ["(d / dog)"], lambda concept: concept.endswith("-91")).f1 == 1
+    assert score_graphs(["(c / cat)"], ["(d / dog)"], ["smatch"], [ABSTRACT])["abstract"].f1.value == 1
 
 
 def test_graphs_are_scored_without_wiki_links() -> None:
     gold = '(c / city :Wiki "Paris" :name (n / name :op1 "see :wiki Paris"))'
     scores = score_graphs(['(c / city :name (n / name :op1 "see :wiki Paris"))'], [gold])
-    assert {(score.precision, score.recall, score.f1) for score in scores.values()} == {(1.0, 1.0, 1.0)}
-    assert score_graphs(["(c / cat)"], [gold], ["negations"])["negations"].precision == 1.0  # neither has one
+    parts = {estimate.value for score in scores.values() for estimate in (score.precision, score.recall, score.f1)}
+    assert parts == {1.0}
+    assert score_graphs(["(c / cat)"], [gold], ["negations"])["negations"].precision.value == 1.0  # neither has one
