@@ -10,6 +10,7 @@ from rich.text import Text
 from features.core.pages import render
 from features.metrics.registry import BUILT_IN
 from flows.console.explaining import Explained
+from flows.console.standard_output import StandardOutput
 from flows.terminal import visible
 from training.attribution import Attribution
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
@@ -31,7 +32,7 @@ def print_explanations(
     Where graphs come from is told once if that is the same for all. With `unfold`, facets that rank dev pairs poorly
     have a row too.
     """
-    console = console or Console()
+    console = console or StandardOutput()
     origins = {each.origin for each in explained}
     for each in explained:
         _print_pair(each.explanation, console, unfold=unfold)

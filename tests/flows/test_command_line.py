@@ -312,6 +312,20 @@ def test_an_output_that_is_full_is_said(arguments):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_table_whose_reader_has_gone_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.command_line", "models", "list"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("command", "said"), [("build", "the same command continues from there"), ("gc", "run it again")]
 )
