@@ -19,6 +19,7 @@ from training.encoders.s3bert.facet_reading import DISAGREES, FacetReading
 _UNKNOWN = "–"
 _POOR = 0.2
 """Facets whose Spearman correlation on dev pairs is lower are folded into one line."""
+_WIDEST = 1_000
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _OF_ENCODER = ("predicted", "similarity", "standing", "ρ (from)")
 _STRONGEST = 6
@@ -66,7 +67,10 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
         console.print(Text(visible(note), style="yellow"))
     console.print()
     shown, folded = _split(explanation, unfold=unfold)
-    console.print(_table(explanation, shown))
+    table = _table(explanation, shown)
+    needed = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    table.width = needed if needed > console.width else None  # a narrow terminal wraps lines, rich would cut numbers
+    console.print(table, crop=False)
     if folded:
         names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
         console.print(Text(f"ρ below {_POOR}, folded (--verbose): {names}", style="dim"))
