@@ -79,4 +79,4 @@ def near(name: object, names: Iterable[str]) -> str:
     >>> near("smtch", ["smatch", "wlk"])
     "did you mean 'smatch'? There are smatch, wlk"
     """
-    return did_you_mean(str(name), names, f"there are {', '.join(names)}")
+    return did_you_mean(name, names, f"there are {', '.join(names)}")

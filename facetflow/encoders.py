@@ -13,7 +13,7 @@ from facetflow import internals
 from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts
 from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
-from features.core.faults import CannotExplain, EmptyText, LibraryMissing
+from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotTexts
 from features.models import BUNDLED_ENCODER
 from features.parsers.devices import resolve_device
 from features.sentences import normalise
@@ -259,10 +259,13 @@ class Encoder:
             `words_a`, `words_b` and `shares`, (n_words_a, n_words_b), whose sum is the cosine.
 
         Raises:
+            InputError: a sentence is not a string.
             ModelError: the encoder pools by something else than a mean, compares facets by another similarity, or, for
                 `inputs`, reads more than words.
             SettingsError: the encoder has no such facet.
         """
+        if not (isinstance(a, str) and isinstance(b, str)):
+            raise NotTexts(f"two sentences are needed, each a string, and not {a!r} and {b!r}; call this for each pair")
         route = internals.task_of(self.folder, aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 

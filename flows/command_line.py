@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -215,7 +216,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if isinstance(fault, PartlyDoneError):  # its result is written already
             return 2
         if "--json" in (sys.argv if arguments is None else arguments) and count_json() == before:
-            write_json({"error": {"code": fault.code, "message": without_passwords(str(fault))}}, indent=None)
+            with suppress(OSError):  # standard output may be what is full, or its reader gone
+                write_json({"error": {"code": fault.code, "message": without_passwords(str(fault))}}, indent=None)
         return 1
     return result if isinstance(result, int) else 0
 

@@ -134,10 +134,10 @@ class Browser:
 
     driver: Any
 
-    def show(self, page: Path | str, *, width: int = 1280, scheme: str = "light") -> None:
-        """Open a page, a file or an address, in a window of this width and colour scheme."""
+    def show(self, page: Path | str, *, width: int = 1280, scheme: str = "light", scale: float = 1) -> None:
+        """Open a page, a file or an address, in a window of this width and colour scheme, on a screen of this scale."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         # A headless window need not be the active one, and without that no element counts as focused.

@@ -39,6 +39,17 @@ def test_a_table_that_is_wider_than_its_page_has_a_shadow_where_it_goes_on(brows
         assert [abs(ground - shade) > 20 for shade in (*first, *second, *ended)] == [0, 1, 0, 0, 1, 0], scheme
 
 
+def test_a_table_that_fits_has_no_shadow_on_a_screen_of_any_scale(browser, tmp_path):
+    page = tmp_path / "page.html"
+    tables = '<div class="scroll" style="width: 200.4px; height: 50.4px"></div>' * 3  # edges between two pixels
+    page.write_text(render("features.core.pages/page.html", title="A page", body=Markup(f"<main>{tables}</main>")))  # noqa: S704
+    for scale in (1, 1.5, 2):
+        browser.show(page, scale=scale)
+        picture = Image.open(io.BytesIO(browser.driver.get_screenshot_as_png())).convert("L")
+        top = browser.run("return document.querySelector('.scroll').getBoundingClientRect().top;") * scale
+        assert picture.crop((0, round(top) - 2, *picture.size)).getextrema() == (255, 255), scale
+
+
 def edges(browser, number):
     """Return how light the left and right edge of a table are, below its text."""
     box = browser.run(f"return document.querySelectorAll('.scroll')[{number}].getBoundingClientRect().toJSON();")

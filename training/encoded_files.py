@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from features import models
 from features.core.durable import file_sha256, write_whole
-from features.core.faults import NotAFile
+from features.core.faults import NotAFile, UnknownName
 from features.core.files import source_name
 from features.core.locks import only_one
-from features.core.outputs import whole_file
+from features.core.outputs import check_output, format_of, whole_file
 from features.core.types import OnRows, ignore_rows
 from features.parsers.texts import stream_texts
 from training.runs import encoder_title
@@ -76,7 +76,10 @@ def encode_file(
     file's metadata name the encoder, and the ranges of int8, which are those of the first part. Arguments and errors as
     for `facetflow.Encoder.encode_file`; `task` is a route, if the encoder has routes.
     """
-    if not source.is_file():
+    require_output(output, source)
+    if precision not in get_args(Precision):
+        raise UnknownName(f"There is no precision {precision!r}; there are: {', '.join(get_args(Precision))}.")
+    if source.is_fifo() or source.is_char_device():
         raise NotAFile(f"{source_name(source)} can be read only once, and is needed twice: write it to a file first.")
     empty, wrong, total, named = 0, [], 0, False
     for row in stream_texts(source, columns):
@@ -119,6 +122,12 @@ def encode_file(
         made |= {"name": encoder_title(encoder)} | ({} if ranges is None else {"ranges": ranges.tolist()})
         _join(sorted(parts.glob("*.parquet")), output, made)
     return Encoded(total, empty, tuple(wrong))
+
+
+def require_output(output: Path, source: Path) -> None:
+    """Refuse an output that is neither Parquet nor Arrow, or that cannot be written."""
+    format_of(output, {"parquet": (".parquet",), "arrow": ARROW}, by_name=False)
+    check_output(output, source)
 
 
 @contextmanager

@@ -237,7 +237,9 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat, metadata: dict[str, str] | None = None) -> None:
     if kind == "parquet":
-        frame.write_parquet(target, compression="zstd", metadata=metadata)
+        content = io.BytesIO()  # polars says of a full disk that the file is "out of specification"
+        frame.write_parquet(content, compression="zstd", metadata=metadata)
+        target.write(content.getbuffer())
     elif kind == "jsonl":
         frame.write_ndjson(target)
     else:

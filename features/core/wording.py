@@ -31,7 +31,7 @@ def clipped(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
-def did_you_mean(name: str, known: Iterable[str], then: str) -> str:
+def did_you_mean(name: object, known: Iterable[str], then: str) -> str:
     """Return the end of a message about an unknown name: the known name closest to it, if one is close, then `then`.
 
     >>> did_you_mean("tran", ["train", "dev"], "use train or dev")
@@ -39,7 +39,7 @@ def did_you_mean(name: str, known: Iterable[str], then: str) -> str:
     >>> did_you_mean("other", ["train", "dev"], "use train or dev")
     'use train or dev'
     """
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(str(name), list(known), n=1)
     return f"did you mean {close[0]!r}? {then[:1].upper()}{then[1:]}" if close else then
 
 

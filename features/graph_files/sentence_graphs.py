@@ -103,8 +103,9 @@ def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | N
             return graphs, "graphs of the store"
     try:
         return parsed_graphs(texts), "graphs by the embedded parser"
-    except ModelError:
-        return {}, "without graphs: no graph file was given, the store has none, and there is no parser"
+    except ModelError as error:
+        why = str(error).rstrip(".")
+        return {}, f"without graphs: no graph file was given, the store has none, and the parser does not run: {why}"
 
 
 def _labels(graphs: Iterable[AmrGraph]) -> set[str]:

@@ -51,7 +51,7 @@ def write_release(storage: Storage, release: Release) -> None:
 
 def release_name(number: int) -> str:
     """Return the name of the object that holds a release."""
-    return f"releases/{number:05d}.json"
+    return f"releases/{number:0>5}.json"  # also of what a caller of Python gives that is no number
 
 
 def release_numbers(storage: Storage) -> list[int]:

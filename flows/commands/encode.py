@@ -61,12 +61,10 @@ def encode(
     """
     from flows.console.searching import Searcher
     from flows.watching.file_progress import FileProgress
-    from training.encoded_files import encode_file
+    from training.encoded_files import encode_file, require_output
     from training.encoders.s3bert.facets import FacetLayout
-    from training.search.blocks import ARROW
 
-    format_of(output, {"parquet": (".parquet",), "arrow": ARROW}, by_name=False)
-    check_output(output, file)
+    require_output(output, file)
     searcher = Searcher(project, encoder, aspect, device)
     folder = searcher.chosen.folder
     layout = FacetLayout.load(folder) if facets else None

@@ -87,6 +87,8 @@ def explain(
         )
     if explainer.folder is None and shared is not None:
         raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
+    if shared is not None and html is not None and not as_json:
+        warn("Note: a page does not show how the words share a similarity; --json writes it, too.")
     if explainer.layout is not None and explainer.layout.lacks:
         warn(f"Note: {explainer.layout.lacks}.")
     explained = explainer.explain(pairs, graphs, measure=not no_graphs, facet=shared)

@@ -10,6 +10,7 @@ from rich.text import Text
 from features.core.pages import render
 from features.metrics.registry import BUILT_IN
 from flows.console.explaining import Explained
+from flows.console.standard_output import StandardOutput
 from flows.terminal import visible
 from training.attribution import Attribution
 from training.encoders.s3bert.explain import EncoderFacts, Explanation
@@ -18,6 +19,7 @@ from training.encoders.s3bert.facet_reading import DISAGREES, FacetReading
 _UNKNOWN = "–"
 _POOR = 0.2
 """Facets whose Spearman correlation on dev pairs is lower are folded into one line."""
+_WIDEST = 1_000
 _STYLES = {"highest": "green", "lowest": "red", "": ""}
 _OF_ENCODER = ("predicted", "similarity", "standing", "ρ (from)")
 _STRONGEST = 6
@@ -31,7 +33,7 @@ def print_explanations(
     Where graphs come from is told once if that is the same for all. With `unfold`, facets that rank dev pairs poorly
     have a row too.
     """
-    console = console or Console()
+    console = console or StandardOutput()
     origins = {each.origin for each in explained}
     for each in explained:
         _print_pair(each.explanation, console, unfold=unfold)
@@ -65,7 +67,10 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
         console.print(Text(visible(note), style="yellow"))
     console.print()
     shown, folded = _split(explanation, unfold=unfold)
-    console.print(_table(explanation, shown))
+    table = _table(explanation, shown)
+    needed = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    table.width = needed if needed > console.width else None  # a narrow terminal wraps lines, rich would cut numbers
+    console.print(table, crop=False)
     if folded:
         names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
         console.print(Text(f"ρ below {_POOR}, folded (--verbose): {names}", style="dim"))

@@ -10,11 +10,12 @@ from training.evaluation.tables import ScoreTable, fit
 def print_tables(tables: Iterable[ScoreTable]) -> None:
     """Print tables to standard output."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    from flows.console.standard_output import StandardOutput
+
+    console = StandardOutput()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 1000
     for content in (part for table in tables for part in fit(table, console.width)):

@@ -10,7 +10,7 @@ from sentences import refused
 
 import facetflow
 from features.core.errors import RowError
-from features.core.faults import CannotExplain, EmptyText, NoRelease, NoStore, UnknownName, UnknownTable
+from features.core.faults import CannotExplain, EmptyText, NoRelease, NoStore, NotTexts, UnknownName, UnknownTable
 
 pytestmark = pytest.mark.slow  # loads an encoder
 
@@ -51,6 +51,10 @@ def test_a_similarity_is_divided_among_words(encoder: facetflow.Encoder) -> None
         shares = encoder.attribute(*pair, facet)
         assert shares.similarity == pytest.approx(encoder.similarity(*pair, facet), abs=1e-5)
     assert shares.words_a == ("[CLS]", "It", "rains", "unbelievably", ".", "[SEP]"), "pieces of a word have one share"
+    with refused(NotTexts):
+        encoder.attribute(["It rains."], ["It snows."])  # type: ignore[arg-type]
+    with refused(UnknownName):
+        encoder.similarity(*pair, facet=3)  # type: ignore[call-overload]
 
 
 def test_two_sentences_are_explained_by_what_comes_with_facetflow(encoder_model: str) -> None:
@@ -224,5 +228,7 @@ def test_a_store_is_read_at_its_release(project: Path) -> None:
         _ = store.srl
     with refused(NoRelease):
         facetflow.open_store(project / "store", release=7)
+    with refused(NoRelease):
+        store.at("newest")  # type: ignore[arg-type]
     with refused(NoStore):
         facetflow.open_store(project / "elsewhere")

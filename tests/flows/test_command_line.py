@@ -297,10 +297,11 @@ def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monke
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_an_output_that_is_full_is_said():
+@pytest.mark.parametrize("arguments", [["--help"], ["models", "list", "--json"]])
+def test_an_output_that_is_full_is_said(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "flows.command_line", "--help"],
+            [sys.executable, "-m", "flows.command_line", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -308,6 +309,21 @@ def test_an_output_that_is_full_is_said():
         )
     assert done.returncode == 1
     assert done.stderr.startswith("facetflow: A file cannot be used: the disk is full; free some space")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_table_whose_reader_has_gone_is_no_error():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.command_line", "models", "list"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_an_unknown_facet_is_named_with_those_that_there_are(encoder):
         attribute(*encoder, "a cat", "a dog", "smatches")
 
 
-def test_the_command_shows_shares_and_writes_them_as_json(trained_run):
+def test_the_command_shows_shares_and_writes_them_as_json(trained_run, tmp_path):
     folder = str(trained_run / "encoder")
     call = ["explain", "--encoder", folder, "--no-graphs", "--words", "smatch", "a cat sleeps", "two dog"]
     shown = CliRunner().invoke(cli, call, catch_exceptions=False).output
@@ -109,3 +109,5 @@ def test_the_command_shows_shares_and_writes_them_as_json(trained_run):
     assert shares["facet"] == "smatch"
     (reading,) = (facet for facet in written["facets"] if facet["name"] == "smatch")
     assert np.sum(shares["shares"]) == pytest.approx(reading["similarity"], abs=1e-4)
+    page = CliRunner().invoke(cli, [*call, "--html", str(tmp_path / "page.html")], catch_exceptions=False)
+    assert "a page does not show how the words share a similarity" in page.stderr

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sentences import refused
 
-from features.core.faults import AnotherProcess, FileEmpty, NotAFile
+from features.core.faults import AnotherProcess, FileEmpty, FileMissing, NotAFile, UnknownFormat, UnknownName
 from features.core.locks import only_one
 from training import encoded_files
 from training.encoded_files import encode_file
@@ -174,6 +174,12 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
     os.mkfifo(tmp_path / "pipe.txt")
     with refused(NotAFile):
         encode_file(model, tiny_encoder, tmp_path / "pipe.txt", tmp_path / "v.parquet")
+    with refused(FileMissing):
+        encode_file(model, tiny_encoder, tmp_path / "gone.txt", tmp_path / "v.parquet")
+    with refused(UnknownFormat):
+        encode_file(model, tiny_encoder, source, tmp_path / "v.csv")
+    with refused(UnknownName):
+        encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", precision="float8")
     with only_one(tmp_path / "v.parquet.parts.lock", "A test"), refused(AnotherProcess):
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet")
 

@@ -1,6 +1,7 @@
 """Text and tables: every suffix, and every possible fault of a file."""
 
 import gzip
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -119,6 +120,12 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, m
 
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["table.csv"]
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet"])
+def test_a_full_disk_is_one_sentence(kind):
+    with refused(OutputRefused):
+        write_table(FRAME, Path("/dev/full"), kind)
 
 
 def test_equal_tables_are_equal_bytes(tmp_path):

@@ -42,6 +42,7 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
     found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
     assert found == {}
     assert origin.startswith("without graphs: ")
+    assert origin.endswith(": no parser")
 
 
 def test_vectors_of_labels_or_none_without_their_model(tmp_path):

@@ -18,6 +18,7 @@ from features.core.faults import (
     NoClassifier,
     NoEncoder,
     NotTexts,
+    OutOfRange,
     OutputOverwrites,
     Usage,
 )
@@ -299,6 +300,8 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     pairs = [tuple(pair.split("\t")) for pair in PAIRS]
     assert [found.label for found in encoder.predict(pairs, threshold="dev")] == ["1"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
+    with refused(OutOfRange):
+        encoder.predict(pairs, threshold="low")
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,18 @@ from training.encoders.s3bert.facet_reading import FacetReading
 from training.evaluation.tables import ScoreTable
 
 
-def printed(*graphs):
+def printed(*graphs, width=80):
     facets = (FacetReading("smatch", 0.5, 0.6, 0.25),)
     explanations = [Explanation(f"first {n}", f"second {n}", 0.5, None, facets) for n in range(len(graphs))]
     explained = [Explained(each, None, origin) for each, origin in zip(explanations, graphs, strict=True)]
-    console = Console(file=io.StringIO(), width=80)
+    console = Console(file=io.StringIO(), width=width)
     print_explanations(explained, EncoderFacts("s3bert/1", "s3bert/1/encoder"), console)
     return console.file.getvalue()
+
+
+def test_a_narrow_terminal_cuts_no_number():
+    assert "predicted similarity" in printed("graphs of the store", width=30)
+    assert re.search(r"smatch +– +0\.60 +0\.50", printed("graphs of the store", width=30))
 
 
 @pytest.mark.parametrize("pairs", [1, 3])
