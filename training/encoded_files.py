@@ -30,6 +30,7 @@ from features.core.locks import only_one
 from features.core.outputs import check_output, format_of, whole_file
 from features.core.types import OnRows, ignore_rows
 from features.parsers.texts import stream_texts
+from training.encoders.input_length import count_cut
 from training.runs import encoder_title
 from training.search.blocks import ARROW, METADATA, VECTOR
 from training.search.texts import no_text
@@ -49,11 +50,12 @@ _RECORD = "made.json"
 
 @dataclass(frozen=True)
 class Encoded:
-    """What a file of embeddings holds: its rows, how many of them have no text, and what is wrong with some."""
+    """What a file of embeddings holds."""
 
     rows: int
-    empty: int
-    wrong: tuple[str, ...]
+    empty: int  # rows without a text
+    wrong: tuple[str, ...]  # what is wrong with rows that could not be read
+    cut: int  # texts that are longer than the encoder's input
 
 
 def encode_file(
@@ -105,9 +107,11 @@ def encode_file(
         of_int8 = parts / "ranges.npy"
         ranges: NDArray[np.float32] | None = np.load(of_int8, allow_pickle=False) if of_int8.exists() else None
         on_rows(0, total)
+        cut = 0
         for number, start in enumerate(range(0, total, _PART)):
             some = list(itertools.islice(rows, _PART))
             part = parts / f"{number:05}.parquet"
+            cut += count_cut(model, [row.text for row in some])
             if not part.exists():
                 vectors = require_finite(encode([row.text for row in some if row.text]), encoder)
                 if precision == "int8" and ranges is None and len(vectors):
@@ -121,7 +125,7 @@ def encode_file(
             on_rows(start + len(some), total)
         made |= {"name": encoder_title(encoder)} | ({} if ranges is None else {"ranges": ranges.tolist()})
         _join(sorted(parts.glob("*.parquet")), output, made)
-    return Encoded(total, empty, tuple(wrong))
+    return Encoded(total, empty, tuple(wrong), cut)
 
 
 def require_output(output: Path, source: Path) -> None:

@@ -12,6 +12,7 @@ from features.core.wording import counted
 from features.models import BUNDLED_ENCODER, BUNDLED_MAP
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, TEXT_COLUMNS, output_option, output_options
+from flows.terminal import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +63,7 @@ def encode(
     from flows.console.searching import Searcher
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file, require_output
+    from training.encoders.input_length import tell_cut_off
     from training.encoders.s3bert.facets import FacetLayout
 
     require_output(output, file)
@@ -82,6 +84,8 @@ def encode(
             on_rows=progress,
         )
     name_wrong(encoded.wrong)
+    if encoded.cut:
+        warn(f"Note: {tell_cut_off(encoded.cut)}.")
     without = encoded.empty + len(encoded.wrong)
     left = f" ({without:,} without a text, and without a vector)" if without else ""
     say_written(f"{counted(encoded.rows, 'row')}{left} by {searcher.chosen.name}", output)

@@ -13,7 +13,7 @@ from features.core.outputs import STANDARD
 from features.core.wording import counted
 from flows.console.here import Here
 from flows.console.one_shot import name_wrong
-from flows.terminal import say
+from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
 from training.runs import run_id
 from training.search.blocks import VectorBlocks
@@ -60,8 +60,12 @@ class Searcher:
             return searched.encoded.vectors(self.chosen.folder, self.chosen.task)
 
         def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+            from training.encoders.input_length import count_cut, tell_cut_off
+
             with FileProgress("texts") as progress:
                 yield from embed_in_parts(self.model, new, self.chosen.task, progress)
+            if cut := tell_cut_off(count_cut(self.model, new)):
+                warn(f"Note: {cut}.")
 
         return VectorBlocks.of(
             cached_vectors(self.here.runs, self.chosen.folder, self.chosen.task, searched.texts, embed_new)

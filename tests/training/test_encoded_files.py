@@ -57,6 +57,13 @@ def test_each_row_has_the_vector_that_encoding_gives(model, tiny_encoder, source
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("v.")) == ["v.parquet"]
 
 
+def test_texts_longer_than_the_input_are_counted(model, tiny_encoder, source, tmp_path):
+    model.max_seq_length = 2 + 3
+    longer = sum(len(text.split()) > 3 for text in source.read_text().splitlines())
+    for _ in range(2):  # the second finds nothing to do but the joining
+        assert encode_file(model, tiny_encoder, source, tmp_path / "vectors.parquet").cut == longer > 0
+
+
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8", "binary"])
 @pytest.mark.parametrize("calls", [0, 1, 3])
 def test_a_stopped_run_goes_on_to_the_same_bytes(model, tiny_encoder, source, tmp_path, precision, calls, monkeypatch):

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 def count_cut(encoder: "SentenceTransformer", texts: Sequence[str]) -> int:
     """Return how many sentences are longer than an encoder's input."""
     longest = longest_input(encoder)
-    if longest is None or not texts:
-        return 0
-    pieces = encoder.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-    return sum(len(ids) > longest for ids in pieces)
+    long = [text for text in texts if longest is not None and len(text.encode()) > longest]  # a piece has a byte
+    pieces = encoder.tokenizer(long, add_special_tokens=False, verbose=False)["input_ids"] if long else []
+    return sum(len(ids) > (longest or 0) for ids in pieces)
+
+
+def tell_cut_off(number: int) -> str:
+    """Return what it means that this many texts are longer than an encoder's input; empty for none."""
+    ends = "its end has" if number == 1 else "their ends have"
+    return f"{counted(number, 'text')} longer than the encoder's input: {ends} no effect" if number else ""
 
 
 def longest_input(encoder: "SentenceTransformer") -> int | None:

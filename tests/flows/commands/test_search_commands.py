@@ -142,6 +142,16 @@ def test_texts_are_embedded_once_for_all_searches_of_them(project, monkeypatch):
     assert embedded[3:] == [1]  # the other text is known
 
 
+def test_texts_longer_than_the_input_of_the_encoder_are_counted_when_they_are_encoded(project, capsys):
+    (project / "long.tsv").write_text("text\n" + "a cat " * 300 + "\na dog\n")
+    arguments = ["--encoder", "all-MiniLM-L6-v2"]
+    assert run(["search", "a cat", "--among", "long.tsv", *arguments]) == 0
+    note = "Note: 1 text longer than the encoder's input: its end has no effect."
+    assert note in capsys.readouterr().err
+    assert run(["encode", "long.tsv", "-o", "long.parquet", *arguments]) == 0
+    assert note in capsys.readouterr().err
+
+
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
     assert run(["neighbours", "texts.tsv", "--aspect", "animal", "-o", "out.tsv", "-k", "2"]) == 0
     assert "Wrote 10 neighbours of 5 texts by animals to out.tsv." in capsys.readouterr().err
