@@ -8,14 +8,7 @@ row or name it is about. A new fault takes the next free number of its family; a
     FF2xx  settings and the project file        FF5xx  runs, clusters and servers
 """
 
-from features.core.errors import (
-    FacetflowError,
-    InputError,
-    ModelError,
-    RunError,
-    SettingsError,
-    StoreError,
-)
+from features.core.errors import FacetflowError, InputError, ModelError, RunError, SettingsError, StoreError
 
 
 class Usage(FacetflowError, code="FF001"):

@@ -6,17 +6,10 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from itertools import product
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
-from features.metrics.explanation.comparing import (
-    SIDES,
-    Aspect,
-    ComparedGraphs,
-    Difference,
-    Told,
-    apart,
-    spans,
-)
+from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
@@ -41,7 +34,8 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
         return tuple(told.differences)
     labels = [set(view.labels) - _EMPTY for view in both.views]
     words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
-    if not both.texts.shared and not labels[0] & labels[1] and all(words):
+    opposed = any(negates(a, b) or negates(b, a) for a, b in product(*both.texts.tokens))
+    if not (both.texts.shared or labels[0] & labels[1] or opposed) and all(words):
         told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}")
         return tuple(told.differences)
     for tell in _TELLERS:
@@ -147,8 +141,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-    left, right = ({token.stem for token in side} for side in both.unread)
-    frames = [] if ends & left & right else frames  # what both graphs lack has no role in them
+    lost = [{token.stem for token in side} for side in both.unread]
+    frames = [] if ends & lost[0] & lost[1] else frames  # what both graphs lack has no role in them
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
@@ -278,9 +272,16 @@ def _moods(told: Told) -> None:
     if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
         side = nodes.index(0)
         other = told.both.anchors[1 - side].get(0)
-        if other is not None and other == told.texts.tokens[1 - side][0]:  # may be one, too: "Preheat the oven"
+        if (
+            other is not None and other in _first(told.texts.tokens[1 - side])[:1]
+        ):  # may be one, too: "Preheat the oven"
             return
         told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
+
+
+def _first(tokens: Sequence[Token]) -> list[Token]:
+    """Return the first two words of a sentence after those that may stand before a command."""
+    return [token for token in tokens if token.lower not in _BEFORE_COMMANDS][:2]
 
 
 def _commanded(both: ComparedGraphs, side: int) -> int | None:
@@ -289,7 +290,7 @@ def _commanded(both: ComparedGraphs, side: int) -> int | None:
     "Don't" may stand before it. A root has no subject, or "you".
     """
     view = both.views[side]
-    tokens = [token for token in both.texts.tokens[side] if token.lower not in _BEFORE_COMMANDS]
+    tokens = _first(both.texts.tokens[side])
     if not tokens or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming more distant"
         return None
     first, imperative = tokens[0], (0, "mode", "imperative") in view.graph.attributes

@@ -14,7 +14,7 @@ def tell_quantities(told: Told) -> None:
         [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
         for side in (0, 1)
     )
-    if len(left) == len(right) == 2 and _change_heads(left, right):
+    if len(left) == len(right) == 2 and _change_heads(left, right) and not left[0].is_measured_otherwise(right[1]):
         numbers = joined([spans(told, 0, each.tokens) for each in left])
         told.add("quantity", ("quantifiers",), f"{numbers} change places")
     if len(left) == len(right) == 1 and (exchanged := _change_order(*left, *right)):
@@ -36,12 +36,19 @@ def tell_quantities(told: Told) -> None:
                     told.named[1].extend(words[1])
                 else:
                     pairs.append((a, b))
+    pairs = [(a, b) for a, b in pairs if not _cut_otherwise(told, a, b)]
     pairs += [(a, None) for a in left if _only(told, 0, a)] + [(None, b) for b in right if _only(told, 1, b)]
     for pair in pairs:
         tokens = [[] if each is None else each.span for each in pair]
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
+
+
+def _cut_otherwise(told: Told, a: Quantity | None, b: Quantity | None) -> bool:
+    """Return whether both sentences have the same numbers in other quantities: "from 2 to 3" and "to 3 from 2"."""
+    left, right = (Counter(token.stem for token in side if token.kind == "quantity") for side in told.texts.tokens)
+    return a is not None and b is not None and len(a.tokens) != len(b.tokens) and left == right
 
 
 def _only(told: Told, side: int, quantity: Quantity) -> bool:

@@ -18,7 +18,8 @@ _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
-      | at\s+(?:least|most)\b | a\s+few\b | no\s+one\b | can(?=not\b) | (?:have|has|had)\s+to\b | would\s+rather\b
+      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | can(?=not\b)
+      | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
@@ -127,6 +128,8 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
+    "no more than": ("at-most", "quantity"),
+    **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
 

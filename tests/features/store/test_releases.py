@@ -13,14 +13,7 @@ import pytest
 from sentences import refused
 
 from features.core.errors import StoreError
-from features.core.faults import (
-    NoRelease,
-    NotComplete,
-    StoreDamaged,
-    TableFileDamaged,
-    TooManyRejects,
-    UnknownTable,
-)
+from features.core.faults import NoRelease, NotComplete, StoreDamaged, TableFileDamaged, TooManyRejects, UnknownTable
 from features.stages.stage import Recipe
 from features.store import delta
 from features.store.fingerprints import fingerprint

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import (
-    accuracy_score,
-    average_precision_score,
-    f1_score,
-    matthews_corrcoef,
-    roc_auc_score,
-)
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
 
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.measures import MEASURES, Scored

@@ -10,14 +10,7 @@ import numpy as np
 
 from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
-from features.parsers.embedded.inputs import (
-    SentenceReader,
-    TextIds,
-    node_tensors,
-    pad,
-    padded_length,
-    text_tensors,
-)
+from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, pad, padded_length, text_tensors
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES, Vocabulary
 from training.parsers.amr.alignment import Alignment, learn_translations
 from training.parsers.amr.corpus import Report, Sentence, held_out_keys, read_source, read_training

@@ -458,6 +458,28 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('Both have "index", "marked", "it", "corrupt" and 2 more; the same words come in another order. The parser '
           'is unsure of "marked" and "corrupt", which it reads differently in a and in b. Graphs leave out "the" in b. '
           'Not in the graphs: "very" in both.')),
+        ("He paid $50 for two tickets.", "He paid $2 for fifty tickets.",
+         "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 50) :ARG3 (t / ticket :quant 2))",
+         "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 2) :ARG3 (t / ticket :quant 50))",
+         'Same frames and roles; "$50" in a, "fifty tickets" in b; "two tickets" in a, "$2" in b.'),
+        ("Prices fell from 100 to 80 euros.", "Prices fell to 80 euros from 100.",
+         "(f / fall-01 :ARG1 (p / price) :ARG3 100 :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
+         "(f / fall-01 :ARG1 (p / price) :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
+         ('Same frames and quantities. The parser puts the same words together differently: it is unsure here. Not in '
+          'the graphs: "100" in b.')),
+        ("No more than 20 people came.", "At most 20 people came.",
+         "(c / come-01 :ARG1 (p / person :quant (m / more-than :polarity - :op1 20)))",
+         "(c / come-01 :ARG1 (p / person :quant (a / at-most :op1 20)))",
+         ('Same frames and roles. "No more than 20" in a is "At most 20" in b. Not in the graphs: "No more than" in a '
+          'and "At most" in b.')),
+        ("Nothing is impossible.", "Everything is possible.",
+         "(i / impossible :polarity - :domain (n / nothing))", "(p / possible-01 :ARG1 (e / everything))",
+         ('No content word in common; "impossible" in a negates "possible" in b; only a negates "impossible" '
+          '("Nothing"), b has "Everything". The two negations in a may cancel out, so both may mean the same.')),
+        ("Please don't feed the ducks.", "Please feed the ducks.",
+         "(f / feed-01 :polarity - :ARG0 (y / you) :ARG2 (d / duck))",
+         "(f / feed-01 :ARG2 (d / duck :mod (p / please)))",
+         'Same frames; only a negates "feed" ("n\'t").'),
         ("He is not a legend.", "Without him it would not be the same.",
          "(l / legend :polarity - :domain (h / he))",
          "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",

@@ -3,14 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.core.wording import spelt_number
-from features.parsers.embedded.words import (
-    CASINGS,
-    SPELLINGS,
-    SUFFIXES,
-    number_at,
-    spelling_features,
-    split_words,
-)
+from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES, number_at, spelling_features, split_words
 
 
 @pytest.mark.parametrize(

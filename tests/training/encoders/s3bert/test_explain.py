@@ -18,13 +18,7 @@ from flows.command_line import cli, run
 from training.encoders.input_length import count_cut, longest_input
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.calibration import Reliability
-from training.encoders.s3bert.explain import (
-    Explanation,
-    explain_embeddings,
-    explain_with,
-    with_graphs,
-    with_measured,
-)
+from training.encoders.s3bert.explain import Explanation, explain_embeddings, explain_with, with_graphs, with_measured
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
 

@@ -6,12 +6,7 @@ import pytest
 from features.metrics.bootstrap import Bootstrap
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.scoring import (
-    assigned_membership,
-    count_verdicts,
-    random_memberships,
-    score_facets,
-)
+from training.evaluation.facets.scoring import assigned_membership, count_verdicts, random_memberships, score_facets
 from training.similarity import spearman_matrix
 
 

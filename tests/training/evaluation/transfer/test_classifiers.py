@@ -9,16 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from features.core.faults import TooFewTexts
 from features.corpora.classified import ClassTask
 from training.evaluation.transfer import classifiers
-from training.evaluation.transfer.classifiers import (
-    BATCH,
-    PASSES,
-    PATIENCE,
-    PENALTIES,
-    SEED,
-    Fold,
-    Learner,
-    draw_dev,
-)
+from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, PENALTIES, SEED, Fold, Learner, draw_dev
 from training.evaluation.transfer.suite import require_enough
 
 
