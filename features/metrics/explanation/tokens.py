@@ -21,6 +21,8 @@ _TOKEN = re.compile(
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | can(?=not\b)
       | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
+      | (?:ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
+      | [a-z](?:\+\+|\#)(?!\w)                                               # C++
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
@@ -48,7 +50,7 @@ kilometres km; centimeter cm; meter metre metres; pound lb lbs; ounce oz; hour h
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
-being 's 're 'm ai; have has had having 've; do does did done doing; not n't; can ca; will wo 'll; would 'd; nobody
+being 's 're 'm ai; have has had having 've; do does did done doing; not n't nt; can ca; will wo 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
 programme programmes
 """
@@ -104,7 +106,7 @@ class Token(NamedTuple):
     @property
     def lower(self) -> str:
         """Its text without regard to capitals and contraction."""
-        return {"n't": "not", "ca": "can", "wo": "will"}.get(_straight(self.text), _straight(self.text))
+        return {"n't": "not", "nt": "not", "ca": "can", "wo": "will"}.get(_straight(self.text), _straight(self.text))
 
     @property
     def shown(self) -> str:
