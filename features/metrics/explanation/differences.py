@@ -68,7 +68,8 @@ def _negations(told: Told) -> None:
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word and word not in words and more == cues[side]]
         what = f"negates {listed(scope)} ({listed(words)})" if scope else f"has the negation {listed(words)}"
-        text = f"only {SIDES[side]} {what}"
+        again = not scope and all(cue.stem in theirs for cue in more)
+        text = f"{SIDES[side]} {what} once more" if again else f"only {SIDES[side]} {what}"
         partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
