@@ -491,8 +491,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("If he can't lift it and can't make it, he sleeps.", "He can't lift it and sleeps.",
          "(s / sleep-01 :ARG0 (h / he) :condition (l / lift-01 :ARG0 h))", "(s / sleep-01 :ARG0 (h / he))",
          ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; the parser ties "he" to '
-          '"lift" and "sleeps" at once only in a; a says "can\'t" once more; 2 more differences. Not in the graphs: "make" '
-          'in a and "lift" in b.')),
+          '"lift" and "sleeps" at once only in a; a says "can\'t" once more; 2 more differences. Not in the graphs: '
+          '"make" in a and "lift" in b.')),
         ("He is not a legend.", "Without him it would not be the same.",
          "(l / legend :polarity - :domain (h / he))",
          "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",
