@@ -34,9 +34,8 @@ def tell_quantities(told: Told) -> None:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
                     told.named[0].extend(words[0])
                     told.named[1].extend(words[1])
-                else:
+                elif not _cut_otherwise(told, a, b):
                     pairs.append((a, b))
-    pairs = [(a, b) for a, b in pairs if not _cut_otherwise(told, a, b)]
     pairs += [(a, None) for a in left if _only(told, 0, a)] + [(None, b) for b in right if _only(told, 1, b)]
     for pair in pairs:
         tokens = [[] if each is None else each.span for each in pair]
@@ -45,10 +44,10 @@ def tell_quantities(told: Told) -> None:
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
 
 
-def _cut_otherwise(told: Told, a: Quantity | None, b: Quantity | None) -> bool:
+def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
     """Return whether both sentences have the same numbers in other quantities: "from 2 to 3" and "to 3 from 2"."""
     left, right = (Counter(token.stem for token in side if token.kind == "quantity") for side in told.texts.tokens)
-    return a is not None and b is not None and len(a.tokens) != len(b.tokens) and left == right
+    return len(a.tokens) != len(b.tokens) and left == right
 
 
 def _only(told: Told, side: int, quantity: Quantity) -> bool:

@@ -21,13 +21,16 @@ _TOKEN = re.compile(
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | can(?=not\b)
       | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
-      | (?:ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
+      | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
     re.VERBOSE | re.IGNORECASE,
 )
+_CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "wo": "will"}
+"""Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
+_NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
 _VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
 given; come came; get got gotten; make made making; find found; think thought; know knew known; leave left; bring
@@ -50,7 +53,7 @@ kilometres km; centimeter cm; meter metre metres; pound lb lbs; ounce oz; hour h
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
-being 's 're 'm ai; have has had having 've; do does did done doing; not n't nt; can ca; will wo 'll; would 'd; nobody
+being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
 programme programmes
 """
@@ -106,12 +109,14 @@ class Token(NamedTuple):
     @property
     def lower(self) -> str:
         """Its text without regard to capitals and contraction."""
-        return {"n't": "not", "nt": "not", "ca": "can", "wo": "will"}.get(_straight(self.text), _straight(self.text))
+        lower = _straight(self.text)
+        return self.stem if _CONTRACTED.get(lower) == self.stem else lower
 
     @property
     def shown(self) -> str:
         """Its text in quotes; that of a contracted verb with "n't"."""
-        return f'"{self.text}n\'t"' if self.text.lower() in {"ai", "ca", "wo"} else f'"{self.text}"'
+        is_verb = self.text.lower() in {"ai", "ca", "wo"} and self.lower != self.text.lower()
+        return f'"{self.text}n\'t"' if is_verb else f'"{self.text}"'
 
     @property
     def may_be_participle(self) -> bool:
@@ -143,7 +148,12 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
     [('not', 'negation'), ('see', 'word'), ('3', 'quantity'), ('dog', 'word'), ('in', 'link'), ('oslo', 'name')]
     """
     tokens = [
-        _token(match[0], match.start(), is_first=number == 0 and match[0].lower() not in names)
+        _token(
+            match[0],
+            match.start(),
+            is_first=number == 0 and match[0].lower() not in names,
+            is_part=bool(_NOT.match(text, match.end())) or text[match.start() - 1 : match.start()].isalpha(),
+        )
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
     if _MONTH.search(text):  # "the 4th of July" is "July 4"
@@ -247,8 +257,10 @@ def _straight(text: str) -> str:
     return " ".join(text.lower().replace("’", "'").split())
 
 
-def _token(text: str, start: int, *, is_first: bool) -> Token:
+def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     lower = _straight(text)
+    if is_part and (word := _CONTRACTED.get(lower)):
+        return Token(text, start, word, _KIND[word])
     if " " in lower and lower in _PHRASES:
         return Token(text, start, *_PHRASES[lower])
     if text == "US":

@@ -493,6 +493,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; the parser ties "he" to '
           '"lift" and "sleeps" at once only in a; a says "can\'t" once more; 2 more differences. Not in the graphs: '
           '"make" in a and "lift" in b.')),
+        ("AI helps.", "NT helps.", "(h / help-01 :ARG0 (a / ai))", "(h / help-01 :ARG0 (n / nt))",
+         'Both have "helps"; "AI" in a, "NT" in b.'),
         ("He is not a legend.", "Without him it would not be the same.",
          "(l / legend :polarity - :domain (h / he))",
          "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",
