@@ -26,10 +26,10 @@ def tell_cut_off(number: int) -> str:
 
 def longest_input(encoder: "SentenceTransformer") -> int | None:
     """Return how many word pieces of a sentence an encoder reads; None for all."""
-    longest = encoder.max_seq_length
-    if longest is None or isinf(longest):  # word vectors read everything
+    longest, added = encoder.max_seq_length, getattr(encoder.tokenizer, "num_special_tokens_to_add", None)
+    if longest is None or isinf(longest) or added is None:  # word vectors read everything
         return None
-    return int(longest) - int(encoder.tokenizer.num_special_tokens_to_add())
+    return int(longest) - int(added())
 
 
 def tell_cut(encoder: "SentenceTransformer", text: str) -> str:

@@ -201,6 +201,15 @@ def test_sentences_longer_than_the_input_are_counted(encoder):
     assert count_cut(model, []) == 0
 
 
+def test_word_vectors_read_all_of_a_text():
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, WordEmbeddings
+    from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
+
+    words = WordEmbeddings(WhitespaceTokenizer(["a", "dog"]), np.eye(2, dtype=np.float32))
+    assert count_cut(SentenceTransformer(modules=[words, Pooling(2)], device="cpu"), ["a dog " * 1000]) == 0
+
+
 def test_words_that_the_encoder_does_not_know_are_noted(encoder):
     known, odd = explain(encoder, [("the cat sleeps", "a cat runs"), ("the cat sleeps", "🎉 cat")])
     assert known.notes == ()
