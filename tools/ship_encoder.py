@@ -2,10 +2,10 @@
 
     python tools/ship_encoder.py ENCODER START FOLDER [STORE ...]
 
-The folder is what `features.models.pulling` puts together again: float16 weights of tuned layers and of modules that
-the start model lacks, the list of modules, facets, how it was trained, and the model card. With stores, the facets of
-an S3BERT are calibrated anew on their dev pairs, at most 1,500 of each corpus: those of its training may be of one kind
-of text only.
+The folder is what `features.models.pulling` puts together again: float16 weights of tuned layers (of large matrices the
+change, in two factors) and of modules that the start model lacks, the list of modules, facets, how it was trained, and
+the model card. With stores, the facets of an S3BERT are calibrated anew on their dev pairs, at most 1,500 of each
+corpus: those of its training may be of one kind of text only.
 """
 
 import json
@@ -14,11 +14,12 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from features.models.pulling import TUNED, WEIGHTS
+from features.models.pulling import LEFT, RIGHT, TUNED, WEIGHTS, assemble
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.loading import load_encoder
 from training.encoders.running import write_card
@@ -26,17 +27,19 @@ from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.runs import TRAINING_FILE
 
 PAIRS = 1_500
+RANK = 128
 SCORES = "## Scores"
 DESCRIBED = ("modules.json", "facets.json", "training.json", "README.md")
 
 
-def ship(encoder: Path, start: Path, folder: Path) -> int:
+def ship(encoder: Path, start: Path, folder: Path, rank: int = RANK) -> int:
     """Write the files that differ; return their bytes.
 
     Args:
         encoder: folder of the trained encoder.
         start: folder of its start model.
         folder: where they go; replaced.
+        rank: that of the change of a matrix which has more numbers than two factors of this rank.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -51,14 +54,21 @@ def ship(encoder: Path, start: Path, folder: Path) -> int:
             else:
                 shutil.copyfile(path, target)
     before, after = load_file(start / WEIGHTS), load_file(encoder / WEIGHTS)
-    tuned = {name: _half(value) for name, value in after.items() if not np.array_equal(value, before[name])}
+    tuned = {}
+    for name, value in after.items():
+        if value.ndim == 2 and rank * sum(value.shape) < value.size and not np.array_equal(value, before[name]):
+            left, sizes, right = np.linalg.svd(value.astype(float) - before[name], full_matrices=False)
+            root = np.sqrt(sizes[:rank])
+            tuned |= {name + LEFT: _half(left[:, :rank] * root), name + RIGHT: _half(root[:, None] * right[:rank])}
+        elif not np.array_equal(value, before[name]):
+            tuned[name] = _half(value)
     if tuned:
         save_file(tuned, folder / TUNED)
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def calibrate(encoder: Path, folder: Path, stores: Sequence[Path]) -> None:
-    """Calibrate the facets of a shipped encoder on dev pairs of stores, and tell it in its card."""
+    """Calibrate the facets of a shipped encoder, put together, on dev pairs of stores; tell it in its card."""
     layout, model = FacetLayout.load(encoder), load_encoder(encoder)
     similarities, measured, counts = [], [], Counter()
     for store in stores:
@@ -108,4 +118,6 @@ if __name__ == "__main__":
     trained, start_model, shipped, *with_dev_pairs = map(Path, sys.argv[1:])
     print(f"{ship(trained, start_model, shipped) / 1e6:.2f} MB")
     if with_dev_pairs:
-        calibrate(trained, shipped, with_dev_pairs)
+        with TemporaryDirectory() as temporary:
+            assemble(start_model, shipped, together := Path(temporary, "encoder"))
+            calibrate(together, shipped, with_dev_pairs)

@@ -7,7 +7,8 @@ One that comes with facetflow is put together there from another one and what di
                    tuned.safetensors: weights of some layers ┘
 
 A file that is shipped replaces that of the start model; weights in `tuned.safetensors`, float16, replace those of the
-same name in `model.safetensors`.
+same name in `model.safetensors`. Of a large matrix W it has the change alone, as the product of `W.left` and `W.right`:
+what tuning changes has a low rank (Hu et al. 2022, LoRA, section 4.1).
 """
 
 import errno
@@ -47,6 +48,8 @@ TOKENIZER = ["config.json", "tokenizer*", "vocab*", "merges.txt", "special_token
 
 TUNED = "tuned.safetensors"
 WEIGHTS = "model.safetensors"
+LEFT, RIGHT = ".left", ".right"
+"""What follows the name of a matrix where `tuned.safetensors` has its change in two factors."""
 
 Progress = Callable[[int, int | None], None]
 """Called with the number of bytes received, and the total if the server gives it."""
@@ -126,7 +129,7 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         with leftovers.held_folder(temporary):
             folder = temporary / "model"
             if isinstance(origin, Shipped):
-                _assemble(start, origin, folder)
+                assemble(start, shipped_folder(origin), folder)
                 described, version, pinned = f"facetflow and {origin.start}", _version_of(origin), True
             elif not isinstance(origin, Hub):
                 described, version, pinned = _unpack(name, origin, source, folder, progress)
@@ -285,8 +288,8 @@ def _is_current(manifest: Manifest | None, source: Shipped) -> bool:
     return manifest is not None and manifest.version == _version_of(source)
 
 
-def _assemble(start: Path, source: Shipped, folder: Path) -> None:
-    shipped = shipped_folder(source)
+def assemble(start: Path, shipped: Path, folder: Path) -> None:
+    """Put a model together in a new folder, from its start model's and from what is shipped."""
     shutil.copytree(start, folder, copy_function=_link)
     for path in shipped.rglob("*"):
         target = folder / path.relative_to(shipped)
@@ -296,10 +299,18 @@ def _assemble(start: Path, source: Shipped, folder: Path) -> None:
             target.unlink(missing_ok=True)  # a link to the start model's
             shutil.copyfile(path, target)
     if (shipped / TUNED).is_file():
+        import numpy as np
         from safetensors.numpy import load_file, save_file
 
         weights, tuned = load_file(start / WEIGHTS), load_file(shipped / TUNED)
-        weights |= {name: value.astype(weights[name].dtype) for name, value in tuned.items()}
+        for name, value in tuned.items():
+            whole = name.removesuffix(LEFT).removesuffix(RIGHT)
+            if name.endswith(LEFT):
+                changed = weights[whole] + value.astype(float) @ tuned[whole + RIGHT]
+                # Float16, so that the same file arises wherever sums are taken in another order.
+                weights[whole] = changed.astype(np.float16).astype(weights[whole].dtype)
+            elif name == whole:
+                weights[whole] = value.astype(weights[whole].dtype)
         (folder / WEIGHTS).unlink()
         save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
 

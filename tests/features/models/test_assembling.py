@@ -13,7 +13,13 @@ from features.models import MODELS, locate, pull, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
 
-LAYERS = {"layer.0": np.arange(6, dtype=np.float32).reshape(2, 3), "layer.1": np.ones((2, 3), np.float32)}
+WIDE = np.random.default_rng(0).normal(size=(40, 60)).astype(np.float32)
+LAYERS = {
+    "layer.0": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "layer.1": np.ones((2, 3), np.float32),
+    "layer.2": WIDE,
+}
+CHANGE = np.outer(np.arange(40), np.arange(60)).astype(np.float32) / 1_000
 
 
 def write_start(folder: Path) -> Path:
@@ -28,14 +34,15 @@ def write_start(folder: Path) -> Path:
 def shipped(tmp_path, monkeypatch):
     """Return a trained encoder; the model `small` is what differs between it and the pulled model `start`."""
     start, encoder = write_start(tmp_path / "start"), write_start(tmp_path / "encoder")
-    save_file({**LAYERS, "layer.1": np.full((2, 3), 0.1, np.float32)}, encoder / "model.safetensors")
+    tuned = {"layer.1": np.full((2, 3), 0.1, np.float32), "layer.2": WIDE + CHANGE}
+    save_file({**LAYERS, **tuned}, encoder / "model.safetensors")
     (encoder / "modules.json").write_text('["more"]')
     for name in ("facets.json", "training.json", "README.md"):
         (encoder / name).write_text("{}")
     (encoder / "3_Dense").mkdir()
     save_file({"linear.weight": np.full((4, 3), 1 / 3, np.float32)}, encoder / "3_Dense" / "model.safetensors")
     folder = tmp_path / "shipped"
-    assert ship(encoder, start, folder) < 5_000
+    assert ship(encoder, start, folder, rank=3) < 5_000
 
     for name, source in (("start", Wheel("start==1", "0" * 64, "model")), ("small", Shipped("start", str(folder)))):
         monkeypatch.setitem(MODELS, name, ModelRecord(name, "sentence encoder", source, "MIT", 1))
@@ -56,6 +63,18 @@ def test_a_shipped_model_is_the_trained_one_in_half_precision(shipped):
     assert (folder / "modules.json").read_text() == '["more"]'
     assert verify("small").source == "facetflow and start"
     assert np.array_equal(load_file(locate("start") / "model.safetensors")["layer.1"], LAYERS["layer.1"])
+
+
+def test_the_change_of_a_large_matrix_is_shipped_in_two_factors(shipped, tmp_path):
+    tuned = load_file(tmp_path / "shipped" / "tuned.safetensors")
+    assert {name: value.shape for name, value in tuned.items()} == {
+        "layer.1": (2, 3),
+        "layer.2.left": (40, 3),
+        "layer.2.right": (3, 60),
+    }
+    weights = load_file(locate("small") / "model.safetensors")["layer.2"]
+    assert np.allclose(weights, WIDE + CHANGE, rtol=2e-3, atol=2e-3)
+    assert np.array_equal(weights, weights.astype(np.float16)), "the same bytes on every machine"
 
 
 def test_another_version_is_put_together_anew(shipped, tmp_path):
