@@ -2,6 +2,7 @@
 
     <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
     <cache>/<name>/files/...        the model, as its library loads it
+    <cache>/<name>-<hex>/...        one that comes with facetflow: two versions of facetflow have one each
     <cache>/.pull-<hex>/...         a model that is being pulled, and the copy that it replaces
 
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
@@ -17,7 +18,8 @@ from pathlib import Path
 from features.core.durable import file_sha256, sync, sync_tree
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
-from features.models.files import model_files
+from features.models.files import digest, model_files
+from features.models.records import MODELS, Shipped, Wheel
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
@@ -43,7 +45,15 @@ def cache_folder() -> Path:
 
 def entry(name: str) -> Path:
     """Return the folder of one model in the cache, pulled or not."""
-    return cache_folder() / name.replace("/", "--")
+    record = MODELS.get(name)
+    suffix = f"-{version_of(record.source)[:8]}" if record and isinstance(record.source, Shipped) else ""
+    return cache_folder() / (name.replace("/", "--") + suffix)
+
+
+def version_of(source: Shipped) -> str:
+    """Return what a model that comes with facetflow depends on: digest of its files, and the pinned start model."""
+    start = MODELS[source.start].source
+    return f"{digest(source.folder)}+{start.sha256 if isinstance(start, Wheel) else source.start}"
 
 
 def read_manifest(name: str) -> Manifest | None:
@@ -60,12 +70,14 @@ def read_manifest(name: str) -> Manifest | None:
 
 
 def pulled() -> list[Manifest]:
-    """Return the records of all pulled models, by name; a record that cannot be read is left out."""
+    """Return the records of all pulled models, by name, without those that cannot be read or are of other versions."""
     manifests = []
     for path in cache_folder().glob("[!.]*/manifest.json"):
         with suppress(ModelError):
-            manifests.append(read_manifest(path.parent.name.replace("--", "/")))
-    return sorted((manifest for manifest in manifests if manifest is not None), key=lambda manifest: manifest.name)
+            manifest = read_manifest(path.parent.name.replace("--", "/"))
+            if manifest is not None and entry(manifest.name) == path.parent:
+                manifests.append(manifest)
+    return sorted(manifests, key=lambda manifest: manifest.name)
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:

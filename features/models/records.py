@@ -5,6 +5,7 @@ path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/n
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from features.core.errors import ModelError
@@ -43,7 +44,12 @@ class Shipped:
     """What comes with facetflow of a model that differs little from another one; see `features.models.pulling`."""
 
     start: str  # name of the other model
-    folder: str  # within this package, the files that differ
+    name: str  # of the folder of the files that differ
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the files that differ."""
+        return Path(__file__).parent / "shipped" / self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +92,15 @@ _RECORDS = (
     ModelRecord(
         name="s3bert-minilm",
         kind="sentence encoder",
-        source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm"),
+        source=Shipped("all-MiniLM-L6-v2", "s3bert-minilm"),
         licence=_LEARNT,
-        megabytes=9,
+        megabytes=7,
         note="explains similarity by facets; used where no encoder is named",
     ),
     ModelRecord(
         name="s3bert-minilm-map",
         kind="sentence encoder",
-        source=Shipped("all-MiniLM-L6-v2", "shipped/s3bert-minilm-map"),
+        source=Shipped("all-MiniLM-L6-v2", "s3bert-minilm-map"),
         licence=_LEARNT,
         megabytes=1,
         note="gives facets to embeddings by all-MiniLM-L6-v2 that exist already (`facetflow facets`)",

@@ -9,7 +9,7 @@ from sentences import refused
 from ship_encoder import ship
 
 from features.core.faults import ModelNotPulled
-from features.models import MODELS, locate, pull, verify
+from features.models import MODELS, locate, pull, pulled, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
 
@@ -78,11 +78,13 @@ def test_the_change_of_a_large_matrix_is_shipped_in_two_factors(shipped, tmp_pat
 
 
 def test_another_version_is_put_together_anew(shipped, tmp_path):
-    first = locate("small").stat().st_ino
-    assert locate("small").stat().st_ino == first
+    first, inode = locate("small"), locate("small").stat().st_ino
+    assert locate("small").stat().st_ino == inode
     (tmp_path / "shipped" / "modules.json").write_text('["other"]')
     assert (locate("small") / "modules.json").read_text() == '["other"]'
     assert pull("small") == locate("small")
+    assert (first / "modules.json").read_text() == '["more"]', "that of another facetflow with the same cache"
+    assert [manifest.name for manifest in pulled()] == ["small", "start"]
 
 
 def test_without_the_start_model_a_user_is_told_to_pull_that(shipped, tmp_path):

@@ -5,7 +5,6 @@ import pytest
 
 from features.models import DEFAULT_MODELS, MODELS
 from features.models.cache import cache_folder
-from features.models.pulling import shipped_folder
 from features.models.records import Archive, ModelRecord, Shipped, Wheel
 
 
@@ -22,7 +21,7 @@ def test_a_record_is_complete(record: ModelRecord) -> None:
         assert source.url.startswith("https://")
     elif isinstance(source, Shipped):
         assert isinstance(MODELS[source.start].source, Wheel)
-        assert (shipped_folder(source) / "facets.json").is_file()
+        assert (source.folder / "facets.json").is_file()
     else:
         assert re.fullmatch(r"[\w-]+/[\w.-]+", source.repository)
 
