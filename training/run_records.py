@@ -54,14 +54,15 @@ def recorded(run: Path, identity: Identity) -> Iterator[None]:
     """Lock the folder of a run, made if missing, and record its state, at the end with the identity of the training."""
     require_writable(run)
     with in_use(run), only_one(run / LOCK, f"Another training works in {str(run)!r}"):
-        _write(run, "running", "")
+        finished = is_finished(run)  # and stays so, even if this training is another and refused
+        if not finished:
+            _write(run, "running", "")
         try:
             yield
-        except Exception as error:
-            _write(run, "failed", described(error))
-            raise
-        except BaseException as interrupt:
-            _write(run, "interrupted", str(interrupt))
+        except BaseException as error:
+            if not finished:
+                failed = isinstance(error, Exception)
+                _write(run, "failed" if failed else "interrupted", described(error) if failed else str(error))
             raise
         _write(run, "done", "", identity=identity)
 

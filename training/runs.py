@@ -62,17 +62,21 @@ def check_encoder_name(name: str, key: str) -> None:
         )
 
 
-def settings_digest(settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1) -> str:
+def settings_digest(
+    settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1, backbone: str = ""
+) -> str:
     """Return six hexadecimal digits that change with all but the data that affects the result, except the seed.
 
     That is also the digest of the ratings that choose the model, the corpora of the store that are not trained on
-    although no setting names any, and the version of the code that trains it (`training.kinds.Kind`).
+    although no setting names any, and the versions of the code that trains it (`training.kinds.Kind`) and of a backbone
+    that comes with facetflow.
     """
     chosen = decisive(settings, exclude=UNDECISIVE)
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}
     chosen |= {"ratings": ratings} if ratings else {}
     chosen |= {"without": sorted(without)} if without else {}
     chosen |= {"version": version} if version > 1 else {}
+    chosen |= {"start": backbone} if backbone else {}
     return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
 
 

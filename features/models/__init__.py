@@ -6,7 +6,7 @@
 The libraries that load the models (torch, spaCy, amrlib) are not needed here; see `features.parsers`.
 """
 
-from features.models.cache import pulled
+from features.models.cache import pulled, shipped_version
 from features.models.files import digest, stamp
 from features.models.pulling import bundled_encoder, locate, pull, verify
 from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS, ModelRecord
@@ -22,6 +22,7 @@ __all__ = [
     "locate",
     "pull",
     "pulled",
+    "shipped_version",
     "stamp",
     "verify",
 ]

@@ -45,15 +45,17 @@ def cache_folder() -> Path:
 
 def entry(name: str) -> Path:
     """Return the folder of one model in the cache, pulled or not."""
+    version = shipped_version(name)
+    return cache_folder() / "-".join(filter(None, (name.replace("/", "--"), version[:8])))
+
+
+def shipped_version(name: str) -> str:
+    """Return the digest of the files of a model that comes with facetflow, and its pinned start model; else nothing."""
     record = MODELS.get(name)
-    suffix = f"-{version_of(record.source)[:8]}" if record and isinstance(record.source, Shipped) else ""
-    return cache_folder() / (name.replace("/", "--") + suffix)
-
-
-def version_of(source: Shipped) -> str:
-    """Return what a model that comes with facetflow depends on: digest of its files, and the pinned start model."""
-    start = MODELS[source.start].source
-    return f"{digest(source.folder)}+{start.sha256 if isinstance(start, Wheel) else source.start}"
+    if record is None or not isinstance(record.source, Shipped):
+        return ""
+    start = MODELS[record.source.start].source
+    return f"{digest(record.source.folder)}+{start.sha256 if isinstance(start, Wheel) else record.source.start}"
 
 
 def read_manifest(name: str) -> Manifest | None:

@@ -130,7 +130,7 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
             folder = temporary / "model"
             if isinstance(origin, Shipped):
                 assemble(start, origin.folder, folder)
-                described, version, pinned = f"facetflow and {origin.start}", cache.version_of(origin), True
+                described, version, pinned = f"facetflow and {origin.start}", cache.shipped_version(name), True
             elif not isinstance(origin, Hub):
                 described, version, pinned = _unpack(name, origin, source, folder, progress)
             elif source is not None:

@@ -25,6 +25,7 @@ from features.core.durable import file_sha256
 from features.core.errors import InputError, StoreError
 from features.core.types import Fingerprint, Shard
 from features.corpora.settings import EvaluationSet
+from features.models import shipped_version
 from features.store.plan import Plan
 from features.store.reader import StoreReader
 from features.store.releases import Release
@@ -247,7 +248,8 @@ def unscored(project: Project, encoder: EncoderSettings, contents: Contents) -> 
 
 
 def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, ...]) -> str:
-    return settings_digest(encoder, _ratings_digest(project, encoder), without, KINDS[encoder.kind].version)
+    ratings, backbone = _ratings_digest(project, encoder), shipped_version(encoder.backbone)
+    return settings_digest(encoder, ratings, without, KINDS[encoder.kind].version, backbone)
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:

@@ -138,6 +138,9 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
     with recorded(run, {"pairs": "a1"}):
         assert trained_as(run) == {}
     assert trained_as(run) == {"pairs": "a1"}
+    with pytest.raises(RunError, match="another"), recorded(run, {}):
+        raise RunError("It has a finished encoder with another backbone.")
+    assert trained_as(run) == {"pairs": "a1"}, "what is refused leaves what is finished"
 
 
 def test_a_run_whose_process_was_killed_does_not_run(tmp_path, root):
