@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
+from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -23,6 +23,7 @@ _NO_COMMANDS = frozenset({
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
+_LISTS = frozenset({"and", "or", "but"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -141,7 +142,10 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
-    frames = [frame for stem, frame in moved if stem in parts and frame not in within]
+    left, right = ({frame for stem, frame in moved if stem in stems} for stems in exchange)
+    # Beside other words, each of the two may have a role of its own.
+    told_of = (left & right if texts.apart else left | right) - {*within}
+    frames = [frame for _, frame in moved if frame in told_of]
     lost = [{token.stem for token in side} for side in both.unread]
     frames = [] if ends & lost[0] & lost[1] else frames  # what both graphs lack has no role in them
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
@@ -235,9 +239,8 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 def _names(told: Told) -> None:
     for left, right in told.chunks({"name"}):
-        # A capital alone makes no name: titles, "FLOP for the Year".
-        named = any(token.lower in names for names in told.texts.names for token in (*left, *right))
-        told.add("name", ("named_entities",), apart(told, left, right, "names" if named else "says"), (left, right))
+        # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
+        told.add("name", ("named_entities",), apart(told, left, right), (left, right))
 
 
 def _coreference(told: Told) -> None:
@@ -250,7 +253,11 @@ def _coreference(told: Told) -> None:
         for stem in sorted(texts.shared - both.frame_stems):
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
-            if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:
+            if (
+                _LISTS.isdisjoint(heads[side])
+                and heads[1 - side] < heads[side]
+                and len(heads[side] & words_of[1 - side]) > 1
+            ):
                 words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
                 text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {SIDES[side]}"
                 told.add("coreference", ("coreference",), text)
@@ -266,17 +273,17 @@ def _coreference(told: Told) -> None:
 
 def _moods(told: Told) -> None:
     asks = told.texts.asks
-    if asks[0] != asks[1]:
+    if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     nodes = [_commanded(told.both, side) for side in (0, 1)]
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
     if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
         side = nodes.index(0)
-        other = told.both.anchors[1 - side].get(0)
-        if (
-            other is not None and other in _first(told.texts.tokens[1 - side])[:1]
-        ):  # may be one, too: "Preheat the oven"
-            return
+        verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
+        others = told.both.fillers(1 - side, 0).values()
+        same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
+        if same or verbs[1 - side] in _first(told.texts.tokens[1 - side])[:1]:
+            return  # may be one, too: "Preheat the oven"
         told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
 
 
@@ -306,7 +313,7 @@ def _commanded(both: ComparedGraphs, side: int) -> int | None:
 
 def _modality(told: Told) -> None:
     for left, right in told.chunks({"modal"}):
-        told.add("modality", ("frames",), apart(told, left, right, "says"), (left, right))
+        told.add("modality", ("frames",), apart(told, left, right), (left, right))
 
 
 def _words(told: Told) -> None:
@@ -316,12 +323,13 @@ def _words(told: Told) -> None:
             if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
                 text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
                 told.add("spelling", ("concepts",), text, ([a], [b]))
+    with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
-        left, right = chunk if kept else ([token for token in part if token.kind in kinds] for part in chunk)
+        left, right = chunk if kept else ([t for t in part if t.kind in kinds or t in with_node] for part in chunk)
         if left or right:
-            told.add("word", ("frames", "concepts"), apart(told, left, right, "says"), (left, right))
+            told.add("word", ("frames", "concepts"), apart(told, left, right), (left, right))
 
 
 def _unsure(told: Told) -> None:
@@ -333,7 +341,7 @@ def _unsure(told: Told) -> None:
             token = both.anchors[side].get(node)
             if token and token.kind != "pronoun" and token.stem in texts.shared and both.image.get(node) is not None:
                 stems.append(token.stem)
-    twice = [stem for stem in dict.fromkeys(stems) if _reads_differently(both, stem)]
+    twice = [stem for stem in dict.fromkeys(stems) if both.reads_differently(stem)]
     if twice:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
@@ -348,14 +356,6 @@ def _unsure(told: Told) -> None:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 
 
-def _reads_differently(both: ComparedGraphs, stem: str) -> bool:
-    labels = [
-        {view.labels[node] for node, token in both.anchors[side].items() if token.stem == stem}
-        for side, view in enumerate(both.views)
-    ]
-    return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
-
-
 def _forms(told: Told) -> None:
     chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
     passive = told.texts.voice or told.texts.passive_verb
@@ -366,7 +366,7 @@ def _forms(told: Told) -> None:
         if a not in told.named[0]
         and b not in told.named[1]
         and not (helped and a.kind == "word")
-        and not _reads_differently(told.both, a.stem)
+        and not told.both.reads_differently(a.stem)
         and not (told.differences and a.kind == "pronoun")
     ]
     forms = [f"{a.shown} from {b.shown}" for a, b in pairs]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from html import unescape
 from itertools import pairwise, product
 
 from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
@@ -25,9 +26,9 @@ class ComparedTexts:
     """Two sentences, compared word by word."""
 
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
-        self.sentences = sentences
+        self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         self.names = names
-        self.tokens = tokens_of(sentences[0], names[0]), tokens_of(sentences[1], names[1])
+        self.tokens = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
 
     @cached_property
     def equal(self) -> bool:
@@ -141,7 +142,9 @@ class ComparedTexts:
         return [
             stem
             for stem in dict.fromkeys(left)
-            if stem not in pronouns and [s for s in left if s != stem] == [s for s in right if s != stem]
+            if stem not in pronouns
+            and left.count(stem) == 1
+            and [s for s in left if s != stem] == [s for s in right if s != stem]
         ]
 
     @cached_property
