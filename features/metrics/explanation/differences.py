@@ -130,7 +130,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif texts.reordered and not texts.apart and not _may_be_passive(texts):
+    elif texts.reordered and not texts.apart and not texts.may_be_passive:
         exchanged = _exchanged_arguments(both)
         for stems, frame in exchanged if len(exchanged) == 1 else ():
             words = joined([texts.token(0, stem).shown for stem in stems])
@@ -143,17 +143,15 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     left, right = ({frame for stem, frame in moved if stem in stems} for stems in exchange)
-    # Beside other words, each of the two may have a role of its own.
-    told_of = (left & right if texts.apart else left | right) - {*within}
-    frames = [frame for _, frame in moved if frame in told_of]
-    lost = [{token.stem for token in side} for side in both.unread]
-    frames = [] if ends & lost[0] & lost[1] else frames  # what both graphs lack has no role in them
+    told_of = (left & right if texts.apart else left | right) - {*within}  # beside other words, one may be alone
+    lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
+    frames = [frame for _, frame in moved if frame in told_of and not ends & lost[0] & lost[1]]
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
+    elif both.differ and frames and not texts.exchanges_neighbours and not texts.may_be_passive:
         named = list(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
     elif not both.differ and texts.is_fronted:
@@ -182,7 +180,7 @@ def _moved_words(told: Told) -> None:
     cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
     # One that a graph lacks has no role in it.
     cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
-    if cases and not texts.exchange and not _may_be_passive(texts):  # "who killed him", "who did he kill"
+    if cases and not texts.exchange and not texts.may_be_passive:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
     elif texts.passive_verb is not None and not texts.voice:
@@ -221,12 +219,6 @@ def _part(told: Told, stems: Sequence[str]) -> str:
     return quoted(told.texts.sentences[0][tokens[0].start : tokens[-1].end])
 
 
-def _may_be_passive(texts: ComparedTexts) -> bool:
-    """Return whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
-    spare = {token.stem for chunk in texts.chunks for part in chunk for token in part}
-    return "be" in spare or texts.is_passive[0] != texts.is_passive[1]
-
-
 def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> bool:
     """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
     words = [*parts[0], *parts[1]]
@@ -235,6 +227,13 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
         for frame, _ in both.same_frames()
         for stem in both.fillers(0, frame)
     )
+
+
+def _compounds(told: Told) -> None:
+    for chunk in told.texts.chunks:
+        left, right = ("".join(token.lower for token in part).replace("-", "") for part in chunk)
+        if left == right and len(chunk[0]) != len(chunk[1]):  # not "resigned" and "re-signed"
+            told.add_spelling(*chunk)
 
 
 def _names(told: Told) -> None:
@@ -277,14 +276,18 @@ def _moods(told: Told) -> None:
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     nodes = [_commanded(told.both, side) for side in (0, 1)]
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
-    if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
+    if (
+        (nodes[0] is None) != (nodes[1] is None)
+        and 0 in nodes
+        and not any("?" in text for text in told.texts.sentences)
+    ):
         side = nodes.index(0)
         verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
         others = told.both.fillers(1 - side, 0).values()
         same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
-        if same or verbs[1 - side] in _first(told.texts.tokens[1 - side])[:1]:
-            return  # may be one, too: "Preheat the oven"
-        told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
+        # Else it may be one, too: "Preheat the oven".
+        if not same and verbs[1 - side] not in _first(told.texts.tokens[1 - side])[:1]:
+            told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
 
 
 def _first(tokens: Sequence[Token]) -> list[Token]:
@@ -321,8 +324,7 @@ def _words(told: Told) -> None:
     for left, right in told.chunks(kinds):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
-                text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
-                told.add("spelling", ("concepts",), text, ([a], [b]))
+                told.add_spelling([a], [b])
     with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
@@ -348,7 +350,7 @@ def _unsure(told: Told) -> None:
     if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
         return
     if texts.reordered:
-        moved = () if twice or _may_be_passive(texts) else both.moved_arguments
+        moved = () if twice or texts.may_be_passive else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
@@ -392,6 +394,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
-    _unread,
+    _compounds, _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words,
+    _unsure, _forms, _unread,
 )  # fmt: skip

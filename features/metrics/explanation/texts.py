@@ -48,6 +48,12 @@ class ComparedTexts:
         return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
     @property
+    def may_be_passive(self) -> bool:
+        """Whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
+        spare = {token.stem for chunk in self.chunks for part in chunk for token in part}
+        return "be" in spare or self.is_passive[0] != self.is_passive[1]
+
+    @property
     def asks_passive(self) -> int | None:
         """The side that alone ends with the preposition of an agent: "Who was it written by?"."""
         sides = [
@@ -64,6 +70,8 @@ class ComparedTexts:
         tokens, others = self.tokens[self.is_passive[1]], self.tokens[self.is_passive[0]]
         stems = [token.stem for token in tokens]
         by = stems.index("by")
+        if stems[by - 1] not in self.shared and not self.reordered:
+            return None  # "the dog was fed by Ann" beside "a dog of Ann"
         if any(one.stem == "be" and verb.lower == tokens[by - 1].lower for one, verb in pairwise(others)):
             return None  # "sent to Ann" beside "sent by Ann": both are in the passive
         subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), None)

@@ -71,7 +71,7 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     told = differences(both)
     aspects = [difference.aspect for difference in told]
     if not told:
-        return Words(_unchanged(both), (), ())
+        return Words(_unchanged(both, sentences), (), ())
     if "unrelated" in aspects:
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
         return Words(f"They share no content word and no concept{alike}; {told[0].text}.", (), told)
@@ -83,16 +83,15 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
     if both.texts.equal and sentences[0] != sentences[1]:
-        opening = _unchanged(both).removesuffix(".")
+        opening = _unchanged(both, sentences).removesuffix(".")
     texts = [difference.text for difference in told if difference.aspect in REMARKS]
     remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
     return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
 
 
-def _unchanged(both: ComparedGraphs) -> str:
+def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:
     """Return what is the same in sentences without a difference in their words."""
-    left, right = both.texts.sentences
-    if left == right:
+    if sentences[0] == sentences[1]:
         return SAME_TEXT
     if not both.texts.equal:
         return f"{SAME_GRAPH}."

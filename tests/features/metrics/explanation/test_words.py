@@ -635,6 +635,20 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(f / find-01 :ARG1 (c / cure-01 :ARG1 (d / cold)) :ARG2 (a / and :op1 d :op2 (i / ill)))",
          "(f / find-01 :ARG1 (c / cure-01 :mod (n / new) :ARG1 (d / cold)) :ARG2 (i / ill))",
          'Both have "Find", "cures", "colds" and "ills"; only b says "new".'),
+        ("Order the guild that was led by a king.", "Which guild is the king of?",
+         "(o / order-01 :ARG1 (g / guild :ARG1-of (l / lead-02 :ARG0 (k / king))))",
+         "(h / have-03 :ARG0 (g / guild) :ARG1 (k / king))",
+         ('Both have "guild" and "king"; b is a question, a is not; "Order" in a, "Which" in b; only a says '
+          '"led". Graphs leave out "that" and "by a" in a, "of" in b.')),
+        ("Kids sleep.", "Think so? Kids sleep.", "(s / sleep-01 :ARG0 (k / kid))",
+         "(t / think-01 :ARG1 (s / so) :ARG0 (y / you))",
+         'Both have "Kids" and "sleep"; only b says "Think so".'),
+        ("He hit a homerun.", "He hit a home run.", "(h / hit-01 :ARG0 (p / he) :ARG1 (r / homerun))",
+         "(h / hit-01 :ARG0 (p / he) :ARG1 (r / run-02 :mod (o / home)))",
+         'Both have "He" and "hit"; "homerun" in a and "home run" in b are spelt alike, perhaps one word.'),
+        ("These kids sleep.", "The kids sleep.", "(s / sleep-01 :ARG0 (k / kid :mod (t / this)))",
+         "(s / sleep-01 :ARG0 (k / kid))",
+         'Same roles; only a says "These". Graphs leave out "The" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
