@@ -50,6 +50,7 @@ class Quantity(NamedTuple):
         amounts = []
         for each in (self, other):
             unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
+            number = "0.5" if number == "half" else number
             factor, unit = _IN_UNITS.get(unit, (1, unit))
             is_number = number.replace(".", "", 1).isdecimal()  # not "²"
             amounts.append((*bound, float(number) * factor, unit) if is_number else ())
@@ -86,6 +87,16 @@ class ComparedGraphs:
         """Words with content that are not in the graph, on each side."""
         left, right = map(unread, self.views, self.texts.tokens, self.anchors)
         return left, right
+
+    @cached_property
+    def with_node(self) -> set[Token]:
+        """Words that a graph has a concept for, other than those of roles such as `have-degree-91`."""
+        return {
+            token
+            for side, view in enumerate(self.views)
+            for node, token in self.anchors[side].items()
+            if not view.labels[node].endswith("-91")
+        }
 
     @property
     def differ(self) -> bool:
@@ -133,6 +144,14 @@ class ComparedGraphs:
                     return None if view.labels[above] in _JOINS else self.word(side, above)
         return None
 
+    def reads_differently(self, stem: str) -> bool:
+        """Return whether the graphs have no concept for a word in common."""
+        labels = [
+            {view.labels[node] for node, token in self.anchors[side].items() if token.stem == stem}
+            for side, view in enumerate(self.views)
+        ]
+        return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
+
     def coordinates(self, stems: Collection[str]) -> bool:
         """Return whether "and", "or" or "but" joins words, in both graphs, so that their order tells no role."""
         for side, view in enumerate(self.views):
@@ -162,11 +181,12 @@ class ComparedGraphs:
             between = self.texts.sentences[side][order[last].end : behind.start]
             if at is None and behind.kind in {"word", "name"} and not between.strip(" -"):
                 at = last + 1
+            unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
+            at = order.index(unit) if unit is not None and order[last].stem == "half" else at  # half an hour
             if first and order[first - 1].stem in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             tokens, end = order[first : last + 1], last if at is None else at
             text = self.texts.sentences[side][tokens[0].start : order[end].end]
-            unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
             quantities.append(
                 Quantity(tokens, order[first : end + 1], None if at is None else order[at], unit, quoted(text))
             )
@@ -255,7 +275,8 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
             before = tokens[max(at - 1, 0)]
-            apart = all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
+            apart = token.start > before.end + 1  # in 1827, fifty thousand
+            apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
             links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in _HUNDREDS)
@@ -310,6 +331,11 @@ class Told:
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
 
+    def add_spelling(self, left: Sequence[Token], right: Sequence[Token]) -> None:
+        """Tell that words may be another spelling of others."""
+        words = f"{spans(self, 0, left)} in a and {spans(self, 1, right)} in b"
+        self.add("spelling", ("concepts",), f"{words} are spelt alike, perhaps one word", (left, right))
+
     def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
         """Return words of some kinds that only one sentence has and that are not told yet, place by place."""
         rest = [
@@ -319,24 +345,33 @@ class Told:
         return [(left, right) for left, right in rest if left or right]
 
 
-def apart(told: Told, left: Sequence[Token], right: Sequence[Token], verb: str) -> str:
+def apart(told: Told, left: Sequence[Token], right: Sequence[Token]) -> str:
     """Return which words each sentence has at one place, or that only one of them has any."""
     if left and right:
         return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
-    side, words = int(bool(right)), right or left
-    ours, theirs = ([token.lower for token in told.texts.tokens[which]] for which in (side, 1 - side))
-    again = all(0 < theirs.count(token.lower) < ours.count(token.lower) for token in words)
-    text = f"{SIDES[side]} {verb} {spans(told, side, words)}"
-    return f"{text} once more" if again else f"only {text}"
+    side, runs = int(bool(right)), _joined(told, int(bool(right)), right or left)
+    theirs = {(token.lower, token.stem) for token in told.texts.tokens[1 - side]}
+    again = [t for run in runs if all((t.lower, t.stem) in theirs for t in run) for t in run]
+    new = [token for run in runs for token in run if token not in again]
+    again = [token for token in again if token.has_content or not new]
+    texts = [f"only {SIDES[side]} says {spans(told, side, new)}"] if new else []
+    texts += [f"{SIDES[side]} says {spans(told, side, again)} once more"] if again else []
+    return "; ".join(texts)
 
 
 def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
     """Return words of a sentence in quotes, those that follow each other as one."""
-    order, text = told.texts.tokens[side], told.texts.sentences[side]
+    text, runs = told.texts.sentences[side], _joined(told, side, tokens)
+    return listed(quoted(text[run[0].start : run[-1].end]) if run[1:] else run[0].shown for run in runs)
+
+
+def _joined(told: Told, side: int, tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return words of a sentence, those that follow each other together."""
+    order = told.texts.tokens[side]
     runs: list[list[Token]] = []
     for token in tokens:
         if runs and order.index(token) - order.index(runs[-1][-1]) == 1:
             runs[-1].append(token)
         else:
             runs.append([token])
-    return listed(quoted(text[run[0].start : run[-1].end]) if run[1:] else run[0].shown for run in runs)
+    return runs

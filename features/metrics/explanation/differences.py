@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import REFLEXIVES, Token, negates
+from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -23,6 +23,7 @@ _NO_COMMANDS = frozenset({
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
+_LISTS = frozenset({"and", "or", "but"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -129,7 +130,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif texts.reordered and not texts.apart and not _may_be_passive(texts):
+    elif texts.reordered and not texts.apart and not texts.may_be_passive:
         exchanged = _exchanged_arguments(both)
         for stems, frame in exchanged if len(exchanged) == 1 else ():
             words = joined([texts.token(0, stem).shown for stem in stems])
@@ -141,15 +142,16 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
-    frames = [frame for stem, frame in moved if stem in parts and frame not in within]
-    lost = [{token.stem for token in side} for side in both.unread]
-    frames = [] if ends & lost[0] & lost[1] else frames  # what both graphs lack has no role in them
+    left, right = ({frame for stem, frame in moved if stem in stems} for stems in exchange)
+    told_of = (left & right if texts.apart else left | right) - {*within}  # beside other words, one may be alone
+    lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
+    frames = [frame for _, frame in moved if frame in told_of and not ends & lost[0] & lost[1]]
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not texts.exchanges_neighbours and not _may_be_passive(texts):
+    elif both.differ and frames and not texts.exchanges_neighbours and not texts.may_be_passive:
         named = list(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
     elif not both.differ and texts.is_fronted:
@@ -178,7 +180,7 @@ def _moved_words(told: Told) -> None:
     cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
     # One that a graph lacks has no role in it.
     cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
-    if cases and not texts.exchange and not _may_be_passive(texts):  # "who killed him", "who did he kill"
+    if cases and not texts.exchange and not texts.may_be_passive:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
     elif texts.passive_verb is not None and not texts.voice:
@@ -217,12 +219,6 @@ def _part(told: Told, stems: Sequence[str]) -> str:
     return quoted(told.texts.sentences[0][tokens[0].start : tokens[-1].end])
 
 
-def _may_be_passive(texts: ComparedTexts) -> bool:
-    """Return whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
-    spare = {token.stem for chunk in texts.chunks for part in chunk for token in part}
-    return "be" in spare or texts.is_passive[0] != texts.is_passive[1]
-
-
 def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> bool:
     """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
     words = [*parts[0], *parts[1]]
@@ -233,11 +229,17 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
     )
 
 
+def _compounds(told: Told) -> None:
+    for chunk in told.texts.chunks:
+        left, right = ("".join(token.lower for token in part).replace("-", "") for part in chunk)
+        if left == right and len(chunk[0]) != len(chunk[1]):  # not "resigned" and "re-signed"
+            told.add_spelling(*chunk)
+
+
 def _names(told: Told) -> None:
     for left, right in told.chunks({"name"}):
-        # A capital alone makes no name: titles, "FLOP for the Year".
-        named = any(token.lower in names for names in told.texts.names for token in (*left, *right))
-        told.add("name", ("named_entities",), apart(told, left, right, "names" if named else "says"), (left, right))
+        # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
+        told.add("name", ("named_entities",), apart(told, left, right), (left, right))
 
 
 def _coreference(told: Told) -> None:
@@ -250,7 +252,11 @@ def _coreference(told: Told) -> None:
         for stem in sorted(texts.shared - both.frame_stems):
             heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
             side = int(len(heads[1]) > len(heads[0]))
-            if heads[1 - side] < heads[side] and len(heads[side] & words_of[1 - side]) > 1:
+            if (
+                _LISTS.isdisjoint(heads[side])
+                and heads[1 - side] < heads[side]
+                and len(heads[side] & words_of[1 - side]) > 1
+            ):
                 words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
                 text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {SIDES[side]}"
                 told.add("coreference", ("coreference",), text)
@@ -266,18 +272,22 @@ def _coreference(told: Told) -> None:
 
 def _moods(told: Told) -> None:
     asks = told.texts.asks
-    if asks[0] != asks[1]:
+    if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     nodes = [_commanded(told.both, side) for side in (0, 1)]
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
-    if (nodes[0] is None) != (nodes[1] is None) and 0 in nodes and not any(asks):
+    if (
+        (nodes[0] is None) != (nodes[1] is None)
+        and 0 in nodes
+        and not any("?" in text for text in told.texts.sentences)
+    ):
         side = nodes.index(0)
-        other = told.both.anchors[1 - side].get(0)
-        if (
-            other is not None and other in _first(told.texts.tokens[1 - side])[:1]
-        ):  # may be one, too: "Preheat the oven"
-            return
-        told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
+        verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
+        others = told.both.fillers(1 - side, 0).values()
+        same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
+        # Else it may be one, too: "Preheat the oven".
+        if not same and verbs[1 - side] not in _first(told.texts.tokens[1 - side])[:1]:
+            told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
 
 
 def _first(tokens: Sequence[Token]) -> list[Token]:
@@ -306,7 +316,7 @@ def _commanded(both: ComparedGraphs, side: int) -> int | None:
 
 def _modality(told: Told) -> None:
     for left, right in told.chunks({"modal"}):
-        told.add("modality", ("frames",), apart(told, left, right, "says"), (left, right))
+        told.add("modality", ("frames",), apart(told, left, right), (left, right))
 
 
 def _words(told: Told) -> None:
@@ -314,14 +324,14 @@ def _words(told: Told) -> None:
     for left, right in told.chunks(kinds):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
-                text = f"{a.shown} in a and {b.shown} in b are spelt alike, perhaps one word"
-                told.add("spelling", ("concepts",), text, ([a], [b]))
+                told.add_spelling([a], [b])
+    with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
-        left, right = chunk if kept else ([token for token in part if token.kind in kinds] for part in chunk)
+        left, right = chunk if kept else ([t for t in part if t.kind in kinds or t in with_node] for part in chunk)
         if left or right:
-            told.add("word", ("frames", "concepts"), apart(told, left, right, "says"), (left, right))
+            told.add("word", ("frames", "concepts"), apart(told, left, right), (left, right))
 
 
 def _unsure(told: Told) -> None:
@@ -333,27 +343,19 @@ def _unsure(told: Told) -> None:
             token = both.anchors[side].get(node)
             if token and token.kind != "pronoun" and token.stem in texts.shared and both.image.get(node) is not None:
                 stems.append(token.stem)
-    twice = [stem for stem in dict.fromkeys(stems) if _reads_differently(both, stem)]
+    twice = [stem for stem in dict.fromkeys(stems) if both.reads_differently(stem)]
     if twice:
         words = listed(texts.token(0, stem).shown for stem in twice)
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
         return
     if texts.reordered:
-        moved = () if twice or _may_be_passive(texts) else both.moved_arguments
+        moved = () if twice or texts.may_be_passive else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
     elif not twice:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
-
-
-def _reads_differently(both: ComparedGraphs, stem: str) -> bool:
-    labels = [
-        {view.labels[node] for node, token in both.anchors[side].items() if token.stem == stem}
-        for side, view in enumerate(both.views)
-    ]
-    return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
 
 
 def _forms(told: Told) -> None:
@@ -366,7 +368,7 @@ def _forms(told: Told) -> None:
         if a not in told.named[0]
         and b not in told.named[1]
         and not (helped and a.kind == "word")
-        and not _reads_differently(told.both, a.stem)
+        and not told.both.reads_differently(a.stem)
         and not (told.differences and a.kind == "pronoun")
     ]
     forms = [f"{a.shown} from {b.shown}" for a, b in pairs]
@@ -392,6 +394,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
-    _unread,
+    _compounds, _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words,
+    _unsure, _forms, _unread,
 )  # fmt: skip

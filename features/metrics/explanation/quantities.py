@@ -1,5 +1,6 @@
 """Numbers and amounts of two sentences: which are equal, also in other words or with another sign of a unit."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -36,6 +37,8 @@ def tell_quantities(told: Told) -> None:
                     told.named[1].extend(words[1])
                 elif not _cut_otherwise(told, a, b):
                     pairs.append((a, b))
+    for named, rest in zip(told.named, (left, right), strict=True):
+        named.extend(token for each in rest for token in each.tokens)
     pairs += [(a, None) for a in left if _only(told, 0, a)] + [(None, b) for b in right if _only(told, 1, b)]
     for pair in pairs:
         tokens = [[] if each is None else each.span for each in pair]
@@ -53,6 +56,7 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
 def _only(told: Told, side: int, quantity: Quantity) -> bool:
     """Return whether the other sentence lacks a quantity: not "55" beside "40 to 55", but "two sons" beside "two"."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
+    theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
     return quantity.head is not None or any(ours[token.stem] > theirs[token.stem] for token in quantity.tokens)
 
 

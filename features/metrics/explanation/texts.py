@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from html import unescape
 from itertools import pairwise, product
 
 from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
@@ -25,9 +26,9 @@ class ComparedTexts:
     """Two sentences, compared word by word."""
 
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
-        self.sentences = sentences
+        self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         self.names = names
-        self.tokens = tokens_of(sentences[0], names[0]), tokens_of(sentences[1], names[1])
+        self.tokens = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
 
     @cached_property
     def equal(self) -> bool:
@@ -47,6 +48,12 @@ class ComparedTexts:
         return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
     @property
+    def may_be_passive(self) -> bool:
+        """Whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
+        spare = {token.stem for chunk in self.chunks for part in chunk for token in part}
+        return "be" in spare or self.is_passive[0] != self.is_passive[1]
+
+    @property
     def asks_passive(self) -> int | None:
         """The side that alone ends with the preposition of an agent: "Who was it written by?"."""
         sides = [
@@ -63,6 +70,8 @@ class ComparedTexts:
         tokens, others = self.tokens[self.is_passive[1]], self.tokens[self.is_passive[0]]
         stems = [token.stem for token in tokens]
         by = stems.index("by")
+        if stems[by - 1] not in self.shared and not self.reordered:
+            return None  # "the dog was fed by Ann" beside "a dog of Ann"
         if any(one.stem == "be" and verb.lower == tokens[by - 1].lower for one, verb in pairwise(others)):
             return None  # "sent to Ann" beside "sent by Ann": both are in the passive
         subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), None)
@@ -141,7 +150,9 @@ class ComparedTexts:
         return [
             stem
             for stem in dict.fromkeys(left)
-            if stem not in pronouns and [s for s in left if s != stem] == [s for s in right if s != stem]
+            if stem not in pronouns
+            and left.count(stem) == 1
+            and [s for s in left if s != stem] == [s for s in right if s != stem]
         ]
 
     @cached_property

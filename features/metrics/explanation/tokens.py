@@ -55,7 +55,7 @@ leaves; he him his himself; she her hers herself; it its itself; i me my mine my
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
-programme programmes
+programme programmes; this these; that those
 """
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _PAST |= {
@@ -216,6 +216,8 @@ def _spelt(word: str) -> str | None:
     first, second = spelt_number(tens), spelt_number(ones)
     if not hyphen:
         return first
+    if first and second and int(second) >= 100:
+        return str(int(first) * int(second))
     return str(int(first) + int(second)) if first and second and tens.endswith("ty") and int(second) < 10 else None
 
 
@@ -269,6 +271,6 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and any(sign.isdigit() for sign in text))
+        is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and text.lstrip("-−+$€£")[:1].isdigit())
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

@@ -13,6 +13,7 @@ from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
+from features.metrics.explanation.tokens import stem_of
 
 SAME_TEXT = "Both are the same sentence."
 SAME_WORDS = "Both have the same words in the same order."
@@ -70,10 +71,10 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     told = differences(both)
     aspects = [difference.aspect for difference in told]
     if not told:
-        return Words(_unchanged(both), (), ())
+        return Words(_unchanged(both, sentences), (), ())
     if "unrelated" in aspects:
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
-        return Words(f"They share no word and no concept{alike}; {told[0].text}.", (), told)
+        return Words(f"They share no content word and no concept{alike}; {told[0].text}.", (), told)
     main = [difference.text for difference in told if difference.aspect not in REMARKS]
     more = len(main) - _MOST
     parts = [*main[:_MOST], *([f"{counted(more, 'more difference')}"] if more > 0 else [])]
@@ -82,16 +83,15 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
     if both.texts.equal and sentences[0] != sentences[1]:
-        opening = _unchanged(both).removesuffix(".")
+        opening = _unchanged(both, sentences).removesuffix(".")
     texts = [difference.text for difference in told if difference.aspect in REMARKS]
     remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
     return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
 
 
-def _unchanged(both: ComparedGraphs) -> str:
+def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:
     """Return what is the same in sentences without a difference in their words."""
-    left, right = both.texts.sentences
-    if left == right:
+    if sentences[0] == sentences[1]:
         return SAME_TEXT
     if not both.texts.equal:
         return f"{SAME_GRAPH}."
@@ -106,6 +106,11 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
     shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
     contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
     contradicted |= {_TITLES[name] for name, roles in _ROLES.items() if both.hangs_elsewhere(name, roles)}
+    words = [{token.stem for token in tokens} for tokens in both.texts.tokens]
+    names = [{*map(stem_of, each)} & words[side] for side, each in enumerate(both.texts.names)]
+    contradicted |= {"names"} if names[0] - words[1] or names[1] - words[0] else set()  # facets compare kinds of names
+    units = [{view.labels[target] for _, role, target in view.forward if role == "unit"} for view in both.views]
+    contradicted |= {"quantities"} if all(units) and units[0] != units[1] else set()
     contradicted |= {"concepts"} if "frames" in shared else set()
     return tuple(title for title in shared if title not in contradicted)
 
