@@ -2,7 +2,7 @@
 
     <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
     <cache>/<name>/files/...        the model, as its library loads it
-    <cache>/<name>-<hex>/...        one that comes with facetflow: two versions of facetflow have one each
+    <cache>/<hex>/<name>/...        one that comes with facetflow: two versions of facetflow have one each
     <cache>/.pull-<hex>/...         a model that is being pulled, and the copy that it replaces
 
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
@@ -45,8 +45,7 @@ def cache_folder() -> Path:
 
 def entry(name: str) -> Path:
     """Return the folder of one model in the cache, pulled or not."""
-    version = shipped_version(name)
-    return cache_folder() / "-".join(filter(None, (name.replace("/", "--"), version[:8])))
+    return cache_folder() / shipped_version(name)[:8] / name.replace("/", "--")
 
 
 def shipped_version(name: str) -> str:
@@ -72,14 +71,13 @@ def read_manifest(name: str) -> Manifest | None:
 
 
 def pulled() -> list[Manifest]:
-    """Return the records of all pulled models, by name, without those that cannot be read or are of other versions."""
+    """Return the records of all pulled models, by name; a record that cannot be read is left out."""
+    here = (path.parent.name.replace("--", "/") for path in cache_folder().glob("[!.]*/manifest.json"))
     manifests = []
-    for path in cache_folder().glob("[!.]*/manifest.json"):
+    for name in {*MODELS, *here}:
         with suppress(ModelError):
-            manifest = read_manifest(path.parent.name.replace("--", "/"))
-            if manifest is not None and entry(manifest.name) == path.parent:
-                manifests.append(manifest)
-    return sorted(manifests, key=lambda manifest: manifest.name)
+            manifests.append(read_manifest(name))
+    return sorted((manifest for manifest in manifests if manifest is not None), key=lambda manifest: manifest.name)
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:
@@ -114,6 +112,7 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
     sync_tree(staged)
     target = entry(name)
+    target.parent.mkdir(exist_ok=True)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
         target.rename(folder.with_name("replaced"))
     staged.rename(target)
