@@ -238,9 +238,7 @@ def facets_of(
     try:
         given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
     except (TypeError, ValueError) as error:
-        raise VectorsWrong(
-            f"The vectors are no array of numbers ({error}); give one, such as np.stack(column)."
-        ) from error
+        raise VectorsWrong(f"The vectors are no array of numbers ({error}): give np.stack(column).") from error
     if given.ndim not in {1, 2} or given.shape[-1] != width:
         raise VectorsWrong(
             f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "
