@@ -6,9 +6,12 @@ list and list    the first with the first, and so on; one result per pair
 """
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
-from features.core.faults import CannotPair, NotTexts
+import numpy as np
+
+from features.core.faults import CannotPair, NotTexts, OutOfRange
 from features.core.wording import clipped, did_you_mean
 
 Texts = Iterable[str]
@@ -21,17 +24,24 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
 
     That calls it `what`, and names its partner in another list if they are `paired`.
     """
-    if isinstance(texts, str):
-        return [texts], True
+    single = isinstance(texts, str)
+    if hasattr(texts, "columns"):  # a frame, which iterates over the names of its columns
+        raise NotTexts(f"a {what} must be a string, but a {type(texts).__name__} is not; give one of its columns")
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
         raise NotTexts(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
-    items = list(texts)
+    # An array of pyarrow iterates over scalars that are no strings.
+    items: list[Any] = [texts] if single else texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
     for number, text in enumerate(items, start=1):
         if not isinstance(text, str):
             left_out = "it and its partner" if paired else "it"
             shown = clipped(repr(text), _LONGEST)
             raise NotTexts(f"{what} {number} of {len(items)} is not a string but {shown}; leave {left_out} out")
-    return items, False
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:  # of JSON that was cut within an emoji
+            shown = clipped(repr(text), _LONGEST)
+            raise NotTexts(f"{what} {number} of {len(items)} has half a character: {shown}; replace it") from error
+    return items, single
 
 
 def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[str], list[str], bool]:
@@ -64,13 +74,21 @@ def pair_sentences(
     if b is not None:
         return pair_up(a, b, "sentence")  # type: ignore[arg-type]
     if isinstance(a, str) or not isinstance(a, Iterable):
-        raise NotTexts(f"two sentences are needed, but {a!r} is only one; give the other one as `b`")
-    items: list[Any] = list(a)
+        shown = " ".join(repr(a).split())
+        raise NotTexts(f"two sentences are needed, but {shown} is only one; give the other one as `b`")
+    given: Any = a
+    items = list(given.to_numpy() if hasattr(given, "columns") else given)  # a frame iterates over names of columns
     for number, pair in enumerate(items, start=1):
-        both = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+        both = isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) and len(pair) == 2
         if not both or not all(isinstance(text, str) for text in pair):
             raise NotTexts(f"pair {number} of {len(items)} is not two sentences but {pair!r}; give (a, b) for each")
-    return [a for a, _ in items], [b for _, b in items], False
+    return pair_up([a for a, _ in items], [b for _, b in items], "sentence")
+
+
+def require_whole(number: int, what: str) -> None:
+    """Raise a SettingsError, which says `what` it is, where a number is not a whole one from 1."""
+    if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
+        raise OutOfRange(f"{what} and cannot be {number!r}; give a whole number from 1")
 
 
 def near(name: object, names: Iterable[str]) -> str:

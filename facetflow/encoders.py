@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from facetflow import internals
-from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts
+from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts, require_whole
 from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
 from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotTexts
@@ -96,6 +96,7 @@ class Encoder:
         """
         route = internals.task_of(self.folder, aspect)
         sentences, single = read_texts(texts, "sentence")
+        require_whole(batch_size, "batch_size is the number of sentences encoded at once")
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
         options: dict[str, Any] = {} if route is None else {"task": route}
@@ -140,12 +141,13 @@ class Encoder:
         """
         if facets and self._layout is None:
             raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
+        require_whole(processes, "processes is the number of processes that encode")
         return internals.encode_file(
             self.model,
             self.folder,
             Path(path),
             Path(output),
-            columns=(text,) if isinstance(text, str) else text,
+            columns=(text,) if isinstance(text, str) else tuple(text),
             task=internals.task_of(self.folder, aspect),
             layout=self._layout if facets else None,
             precision=precision,

@@ -8,6 +8,7 @@ The first call loads the parser; it stays loaded.
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import polars as pl
@@ -52,10 +53,10 @@ class DependencyTree:
 
 # The overload for a string comes first and wins, although a string is an iterable of strings too.
 @overload
-def parse_amr(texts: str, *, model: str = "embedded", device: str = "auto") -> str: ...  # type: ignore[overload-overlap]
+def parse_amr(texts: str, *, model: str | Path = "embedded", device: str = "auto") -> str: ...  # type: ignore[overload-overlap]
 @overload
-def parse_amr(texts: Texts, *, model: str = "embedded", device: str = "auto") -> list[str | Reject]: ...
-def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "auto") -> str | list[str | Reject]:
+def parse_amr(texts: Texts, *, model: str | Path = "embedded", device: str = "auto") -> list[str | Reject]: ...
+def parse_amr(texts: str | Texts, *, model: str | Path = "embedded", device: str = "auto") -> str | list[str | Reject]:
     """Parse sentences into AMR.
 
     Args:
@@ -76,18 +77,18 @@ def parse_amr(texts: str | Texts, *, model: str = "embedded", device: str = "aut
     from features.parsers.amr import load
     from features.stages.amr import parse_amr as stage
 
-    backend = "embedded" if is_embedded(model) else "amrlib"
-    settings = AmrSettings.model_validate({"backend": backend, "model": model, "device": resolve_device(device)})
+    backend = "embedded" if is_embedded(str(model)) else "amrlib"
+    settings = AmrSettings.model_validate({"backend": backend, "model": str(model), "device": resolve_device(device)})
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
 
 @overload
-def parse_srl(texts: str, *, model: str = "embedded", device: str = "auto") -> SrlParse: ...  # type: ignore[overload-overlap]
+def parse_srl(texts: str, *, model: str | Path = "embedded", device: str = "auto") -> SrlParse: ...  # type: ignore[overload-overlap]
 @overload
-def parse_srl(texts: Texts, *, model: str = "embedded", device: str = "auto") -> list[SrlParse | Reject]: ...
+def parse_srl(texts: Texts, *, model: str | Path = "embedded", device: str = "auto") -> list[SrlParse | Reject]: ...
 def parse_srl(
-    texts: str | Texts, *, model: str = "embedded", device: str = "auto"
+    texts: str | Texts, *, model: str | Path = "embedded", device: str = "auto"
 ) -> SrlParse | list[SrlParse | Reject]:
     """Parse sentences into semantic roles.
 
@@ -106,17 +107,17 @@ def parse_srl(
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl as stage
 
-    settings = SrlSettings(model=model, device=resolve_device(device))
+    settings = SrlSettings(model=str(model), device=resolve_device(device))
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 
 
 @overload
-def parse_dependencies(texts: str, *, model: str = "en_core_web_md") -> DependencyTree: ...  # type: ignore[overload-overlap]
+def parse_dependencies(texts: str, *, model: str | Path = "en_core_web_md") -> DependencyTree: ...  # type: ignore[overload-overlap]
 @overload
-def parse_dependencies(texts: Texts, *, model: str = "en_core_web_md") -> list[DependencyTree | Reject]: ...
+def parse_dependencies(texts: Texts, *, model: str | Path = "en_core_web_md") -> list[DependencyTree | Reject]: ...
 def parse_dependencies(
-    texts: str | Texts, *, model: str = "en_core_web_md"
+    texts: str | Texts, *, model: str | Path = "en_core_web_md"
 ) -> DependencyTree | list[DependencyTree | Reject]:
     """Parse sentences into dependency trees.
 
@@ -133,7 +134,7 @@ def parse_dependencies(
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies as stage
 
-    settings = DependencySettings(model=model)
+    settings = DependencySettings(model=str(model))
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), _tree)
 

@@ -1,14 +1,13 @@
 """Search texts by their similarity to a query: overall, or in one aspect."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import overload
 
 from facetflow import internals
-from facetflow.arguments import Texts, read_texts
+from facetflow.arguments import Texts, read_texts, require_whole
 from facetflow.encoders import Encoder, load_encoder
-from features.core.faults import EmptyText, OutOfRange
+from features.core.faults import EmptyText
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class TextIndex:
             InputError: a query is empty or not a string.
             SettingsError: k is not a whole number, or is below 1.
         """
-        _check(k)
+        require_whole(k, "k is the number of texts to return")
         queries, single = read_texts(query, "query")
         if any(not text.strip() for text in queries):
             raise EmptyText("the query is empty; give a text")
@@ -105,7 +104,7 @@ class TextIndex:
         Raises:
             SettingsError: k is not a whole number, or is below 1.
         """
-        _check(k)
+        require_whole(k, "k is the number of texts to return")
         similarities, count = internals.cosines_of(self.vectors, self.vectors), len(self)
         return self._named(internals.find_nearest(similarities, queries=count, texts=count, k=k, themselves=True))
 
@@ -140,10 +139,5 @@ def search(
         ModelError: the folder holds no encoder, or it was not trained for the aspect.
         SettingsError: k is not a whole number, or is below 1.
     """
-    _check(k)
+    require_whole(k, "k is the number of texts to return")
     return TextIndex(texts, encoder, aspect=aspect).search(query, k)
-
-
-def _check(k: int) -> None:
-    if not isinstance(k, Integral) or k < 1:
-        raise OutOfRange(f"k is the number of texts to return and cannot be {k!r}; give a whole number from 1")

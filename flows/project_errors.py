@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 
 from features.core.errors import SettingsError
 from features.core.faults import MissingKey, NoProjectFile, NotToml, SeveralFaults, UnknownKey, WrongValue
+from features.core.wording import clipped
 
 _ADVICE = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
@@ -87,7 +88,7 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
     what = re.sub(r"\('(.*?)',?\)", lambda names: "[" + names[1].replace("', '", ".") + "]", what)
     return NotToml(
         f"The project file {str(path)!r} cannot be read: {what[:1].lower()}{what[1:]} in line {number}{column}, "
-        f"`{lines[number - 1].strip()}`; {advice}."
+        f"`{clipped(lines[number - 1].strip())}`; {advice}."
     )
 
 

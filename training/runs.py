@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from features.core.errors import ModelError
-from features.core.faults import EncoderUnfinished, NameNotAllowed, NoEncoder, OtherSettings, RunGone, UnknownRun
+from features.core.faults import (
+    EncoderDamaged,
+    EncoderUnfinished,
+    NameNotAllowed,
+    NoEncoder,
+    OtherSettings,
+    RecordUnreadable,
+    RunGone,
+    UnknownRun,
+)
 from features.core.wording import did_you_mean
 from training.loop.settings import Trainable, decisive
 from training.writing import read_json
@@ -152,7 +161,13 @@ def is_finished(run: Path) -> bool:
 def training_of(encoder: Path) -> dict[str, Any]:
     """Return how an encoder was trained, its `training.json`; empty if it was not trained by facetflow."""
     file = encoder / TRAINING_FILE
-    return dict(read_json(file)) if file.is_file() else {}
+    try:
+        return dict(read_json(file)) if file.is_file() else {}
+    except (RecordUnreadable, TypeError, ValueError) as error:
+        reason, run = error.__cause__ or error, str(encoder.parent)
+        raise EncoderDamaged(
+            f"{str(file)!r} is damaged ({reason}): delete the folder {run!r} to train it anew."
+        ) from error
 
 
 def find_encoder(runs: Path, name: str) -> Path:

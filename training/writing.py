@@ -62,7 +62,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise RecordUnreadable(f"{str(path)!r} cannot be read ({error}); run the step that writes it again") from error
+        raise RecordUnreadable(f"{str(path)!r} cannot be read ({error}); delete it and run its step again") from error
 
 
 def first_problem(error: ValidationError) -> tuple[str, str]:

@@ -110,7 +110,10 @@ def hint_of_form(path: Path) -> str:
     if begins == "[":
         return ". It is one JSON array: write one object on each line, and name it .jsonl"
     if begins == "{":
-        return "" if form == "jsonl" else ". Its first line looks like JSON: name it .jsonl"
+        if form != "jsonl":
+            return ". Its first line looks like JSON: name it .jsonl"
+        fault = parse_object(line)
+        return f". In its first line, {fault.message}" if isinstance(fault, RowError) else ""
     return _hint_of_separators(line, form)
 
 

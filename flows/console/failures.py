@@ -43,8 +43,9 @@ def fault_of(error: Exception) -> FacetflowError:
 
 def _of_output(error: UnicodeEncodeError) -> str:
     character = error.object[error.start]
-    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python represents a byte of the command line that is not UTF-8
-        return f"The byte {ord(character) - 0xDC00:#04x} on the command line is not UTF-8: give text in UTF-8."
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python represents a byte of an argument or a path that is not UTF-8
+        byte = ord(character) - 0xDC00
+        return f"The byte {byte:#04x} in an argument or in the name of a folder is not UTF-8: give names in UTF-8."
     return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from features.core.errors import FacetflowError
+from features.core.faults import EncoderDamaged
 from flows.project import Project
 from training.evaluation.promotion import current_runs, was_refused
 from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.suites import load_suite, scored_suites
 from training.evaluation.tables import ScoreTable, hundred
 from training.run_records import evaluation_of, state_of
-from training.runs import ENCODER, TRAINING_FILE, all_runs, encoder_name, is_finished, release_of, run_id, seed_of
-from training.writing import read_json
+from training.runs import ENCODER, all_runs, encoder_name, release_of, run_id, seed_of, training_of
 
 _UNSCORED: dict[str, Any] = {"evaluated": False, "scores": {}, "elsewhere": []}
 _ELSEWHERE = "*"
@@ -104,14 +104,17 @@ def _explained(scored: Sequence[tuple[str, str]]) -> str:
 
 def _described(runs: Path, run: Path) -> dict[str, Any]:
     state = state_of(run)
-    search = read_json(run / ENCODER / TRAINING_FILE).get("search", {}) if is_finished(run) else {}
+    try:
+        search, message = training_of(run / ENCODER).get("search", {}), state.message
+    except EncoderDamaged as error:
+        search, message = {}, str(error)
     return {
         "name": encoder_name(run),
         "run": run_id(runs, run),
         "release": release_of(run),
         "seed": seed_of(run),
         "state": state.state,
-        "message": state.message,
+        "message": message,
         "at": state.at,
         "refused": was_refused(run),
         "evaluation_failed": evaluation_of(run).message,

@@ -62,7 +62,8 @@ class DataView(View):
         numbered = [str(each.number) for each in releases]
         release = store.release(int(query.choice("release", numbered, numbered[-1])))
         tables = [name for name in release.versions if name != REJECTS] + [REJECTS]
-        name = query.choice("table", tables, "pairs" if "pairs" in tables else tables[0])
+        filled = (name for name in ("pairs", "labels", *tables) if release.rows.get(name))
+        name = query.choice("table", tables, next(filled, tables[0]))
         asked = {"releases": releases, "release": release, "tables": tables, "shown": name, "drift": None}
         read = partial(self.session.reading.result_of, patience=query.patience)
         if against := query.choice("against", numbered):

@@ -5,12 +5,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 from sentences import refused
 
 import facetflow
 from features.core.errors import RowError
-from features.core.faults import CannotExplain, EmptyText, NoRelease, NoStore, NotTexts, UnknownName, UnknownTable
+from features.core.faults import (
+    CannotExplain,
+    EmptyText,
+    NoRelease,
+    NoStore,
+    NotTexts,
+    OutOfRange,
+    UnknownMetric,
+    UnknownModel,
+    UnknownName,
+    UnknownTable,
+)
 
 pytestmark = pytest.mark.slow  # loads an encoder
 
@@ -232,3 +245,35 @@ def test_a_store_is_read_at_its_release(project: Path) -> None:
         store.at("newest")  # type: ignore[arg-type]
     with refused(NoStore):
         facetflow.open_store(project / "elsewhere")
+
+
+def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflow.Encoder) -> None:
+    texts = ["Two cats look.", "It rains."]
+    whole = encoder.encode(texts)
+    for column in (pa.array(texts), pa.chunked_array([texts]), pl.Series(texts), np.array(texts, object)):
+        assert (encoder.encode(column) == whole).all()
+    frame = pl.DataFrame({"a": texts, "b": texts[::-1]})
+    for pairs in (frame, frame.to_numpy(), frame.rows()):
+        assert [pair.sentence_b for pair in encoder.explain(pairs, graphs=False)] == texts[::-1]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda encoder: encoder.encode(pl.DataFrame({"text": ["a"]})), NotTexts),  # not the name of its column
+        (lambda encoder: encoder.encode(pa.table({"text": ["a"]})), NotTexts),
+        (lambda encoder: encoder.explain(pa.table({"a": ["a"], "b": ["b"]})), NotTexts),
+        (lambda encoder: encoder.encode(["a", "cut \ud83d"]), NotTexts),
+        (lambda encoder: encoder.explain([("a", "cut \ud83d")]), NotTexts),
+        (lambda encoder: encoder.encode("a", batch_size="32"), OutOfRange),
+        (lambda encoder: encoder.encode("a", batch_size=0), OutOfRange),
+        (lambda encoder: encoder.encode_file("a.tsv", "a.parquet", processes="2"), OutOfRange),
+        (lambda encoder: encoder.similarity("a", "b", ["srl"]), UnknownName),
+        (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownMetric),
+        (lambda _: facetflow.parse_amr("a", model=Path("none")), UnknownModel),
+        (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
+    with refused(error):
+        call(encoder)

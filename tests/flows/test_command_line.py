@@ -261,7 +261,10 @@ def of_system(number, file=None):
             "A file cannot be used (No such file or directory",
         ),
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
-        (UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"), "The byte 0xe9 on the command line is not UTF-8"),
+        (
+            UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"),
+            "The byte 0xe9 in an argument or in the name of a folder is not UTF-8",
+        ),
         (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
     ],
 )
@@ -357,3 +360,12 @@ def test_ages_are_read(text, hours):
 def test_a_wrong_age_is_refused(capsys):
     assert command_line.run(["gc", "--older-than", "soon"]) == 1
     assert told(capsys.readouterr().err, Usage)
+
+
+def test_a_folder_with_an_umlaut_works_where_python_knows_ascii_alone(tmp_path):
+    (folder := tmp_path / "größe").mkdir()
+    ascii_alone = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    words = [sys.executable, "-c", "from flows.command_line import main; main()", "new", "maß"]
+    done = subprocess.run(words, cwd=folder, env=os.environ | ascii_alone, capture_output=True, check=True)
+    assert "Wrote maß/facetflow.toml" in done.stdout.decode()
+    assert (folder / "maß" / "facetflow.toml").is_file()

@@ -153,6 +153,7 @@ def test_everything_that_is_wrong_is_named_a_line_each(write):
         "[a.b]\n[a.b]\n",
         "x = [1,\n",
         'x = "a\n',
+        "\0" * 10_000,
     ],
 )
 def test_what_is_no_toml_is_shown_with_its_line(write, text):
@@ -161,6 +162,7 @@ def test_what_is_no_toml_is_shown_with_its_line(write, text):
         load(path)
     message = str(error.value)
     assert "\n" not in message
+    assert len(message) < 3_000
 
 
 def test_a_file_in_another_encoding_names_the_line(tmp_path):

@@ -178,6 +178,10 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
     with refused(FileEmpty) as fault:
         encode_file(model, tiny_encoder, tmp_path / "wrong.tsv", tmp_path / "v.parquet")
     assert "line 2: the row has 1 cell" in str(fault.value)
+    (tmp_path / "mac.tsv").write_bytes(b"text\tid\ra cat\t1\ra dog\t2\r")
+    with refused(FileEmpty) as fault:
+        encode_file(model, tiny_encoder, tmp_path / "mac.tsv", tmp_path / "v.parquet")
+    assert "with a carriage return alone: save it with line feeds" in str(fault.value)
     os.mkfifo(tmp_path / "pipe.txt")
     with refused(NotAFile):
         encode_file(model, tiny_encoder, tmp_path / "pipe.txt", tmp_path / "v.parquet")

@@ -9,7 +9,14 @@ import pytest
 from sentences import refused
 
 from features.core.errors import RunError
-from features.core.faults import AnotherProcess, EncoderUnfinished, NameNotAllowed, NoEncoder, UnknownRun
+from features.core.faults import (
+    AnotherProcess,
+    EncoderDamaged,
+    EncoderUnfinished,
+    NameNotAllowed,
+    NoEncoder,
+    UnknownRun,
+)
 from features.core.locks import only_one
 from training.encoders.s3bert.settings import S3bertSettings
 from training.run_records import LOCK, recorded, state_of, trained_as
@@ -26,6 +33,7 @@ from training.runs import (
     seed_of,
     seeds_of,
     settings_digest,
+    training_of,
 )
 
 BEGUN, OTHER = "syntax/00003-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0"
@@ -162,3 +170,12 @@ with recorded(Path(sys.argv[1]), {}):
 def test_a_run_that_a_process_of_its_own_trains_is_running(runs):
     with only_one(runs / BEGUN / "train.lock", "taken"):
         assert state_of(runs / BEGUN).state == "running"
+
+
+@pytest.mark.parametrize("content", ["", '{"kind": "asp', "null", "3", "[3]"])
+def test_a_damaged_record_of_a_training_says_which_folder_to_delete(tmp_path, content):
+    (encoder := tmp_path / "seed-0" / "encoder").mkdir(parents=True)
+    assert training_of(encoder) == {}
+    (encoder / "training.json").write_text(content)
+    with refused(EncoderDamaged):
+        training_of(encoder)

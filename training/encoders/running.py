@@ -28,10 +28,19 @@ from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.modules.calibration import NEEDED, Calibration
 from training.progress import log
-from training.runs import ENCODER, PER_SECOND, TRAINING_FILE, TRAINING_JOB, TRAINING_LOCK, UNDECISIVE, flattened
+from training.runs import (
+    ENCODER,
+    PER_SECOND,
+    TRAINING_FILE,
+    TRAINING_JOB,
+    TRAINING_LOCK,
+    UNDECISIVE,
+    flattened,
+    training_of,
+)
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS
-from training.writing import read_json, require_writable, whole_folder, write_json, write_text
+from training.writing import require_writable, whole_folder, write_json, write_text
 
 TaskT = TypeVar("TaskT", bound=Task)
 
@@ -138,7 +147,7 @@ def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
     """Return whether a plan has its encoder, in this folder within that of the run."""
     if not encoder.is_dir():
         return False
-    training = read_json(encoder / TRAINING_FILE)
+    training = training_of(encoder)
     try:
         difference = _difference(training, plan)
         if not difference:

@@ -9,7 +9,9 @@ import polars as pl
 
 from features.core.faults import FileEmpty, UnknownTexts
 from features.core.files import source_name
+from features.core.outputs import format_suffix
 from features.core.wording import counted
+from features.corpora.headers import hint_of_form
 from features.corpora.texts import complete_ids
 from features.parsers.texts import TABLES, stream_texts
 from features.store.locations import Location
@@ -69,7 +71,8 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
 def no_text(path: Path, wrong: Sequence[str]) -> FileEmpty:
     """Return the error that a file has no text; `wrong` is what is wrong with its rows."""
     first = f" ({wrong[0]})" if wrong else ""
-    return FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one.")
+    hint = hint_of_form(path) if format_suffix(path)[0] in TABLES else ""
+    return FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one{hint}.")
 
 
 def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:

@@ -166,3 +166,10 @@ def test_one_column_is_not_both_sentences(tmp_path, columns):
     (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\na\tb\n")
     with refused(ColumnsUnclear):
         read_pair_rows(tmp_path / "n.tsv", columns)
+
+
+def test_json_on_several_lines_is_told(tmp_path):
+    (tmp_path / "p.jsonl").write_text('{\n  "sentence_a": "a",\n  "sentence_b": "b"\n}\n')
+    with refused(ColumnMissing) as fault:
+        read_pair_rows(tmp_path / "p.jsonl")
+    assert "In its first line, the line is not a JSON object" in str(fault.value)

@@ -123,3 +123,14 @@ def test_refused_runs_and_failed_evaluations_are_told(project, monkeypatch):
     assert "interrupted, refused" in shown
     assert "refused: its scores did not hold against those of the run that was current then" in shown
     assert "syntax/00003-aaaaaa/seed-2 could not be evaluated: There is nothing to score on (FF500).\n" in shown
+
+
+def test_a_training_whose_record_is_damaged_is_named_among_the_others(project):
+    file = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-2" / "encoder" / "training.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"search": {')
+    listed = json.loads(CliRunner().invoke(runs, ["--json"], obj=project, catch_exceptions=False).stdout)
+    assert [f"{file} ".replace("'", "") in run["message"].replace("'", "") for run in listed] == [False, False, True]
+    shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
+    assert "is damaged" in shown
+    assert f"delete the folder {str(file.parents[1])!r} to train it anew" in shown

@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from features import models
 from features.core.faults import EmptyText, OutOfRange, TooFewTexts, UnknownName, UnknownTexts, VectorsWrong
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
+from features.store.store import Store
 from flows.explorer.background import Background, Working
 from training.encoded_files import encode_file
 from training.run_records import recorded
@@ -135,6 +137,13 @@ def test_a_map_of_many_texts_embeds_only_those_that_it_draws(anywhere, tmp_path,
 @pytest.mark.parametrize("view", ["data", "runs"])
 def test_without_a_project_a_view_says_what_to_do(anywhere, view):
     assert "facetflow new" in anywhere.page(f"/{view}")
+
+
+def test_a_release_without_pairs_opens_with_what_it_has(in_project, monkeypatch):
+    assert in_project.json("/data")["table"] == "pairs"
+    newest = in_project.session.releases()[1][-1]
+    monkeypatch.setattr(Store, "release", lambda *_: replace(newest, rows=newest.rows | {"pairs": 0}))
+    assert in_project.json("/data")["table"] == "labels"
 
 
 def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):

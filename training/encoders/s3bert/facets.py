@@ -235,7 +235,10 @@ def facets_of(
             "themselves; train one of kind s3bert with layers_tuned = 0, or use s3bert-minilm-map on embeddings by "
             "all-MiniLM-L6-v2"
         )
-    given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
+    try:
+        given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
+    except (TypeError, ValueError) as error:
+        raise VectorsWrong(f"The vectors are no array of numbers ({error}): give np.stack(column).") from error
     if given.ndim not in {1, 2} or given.shape[-1] != width:
         raise VectorsWrong(
             f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from hypothesis import given
@@ -151,8 +152,9 @@ class TestExistingVectors:
 
     def test_vectors_of_another_width_are_refused(self, mapped):
         encoder = facetflow.load_encoder(mapped, device="cpu")
-        with refused(VectorsWrong):
-            encoder.facets_of(np.zeros((2, 47)))
+        for vectors in (np.zeros((2, 47)), "a", pl.Series([[0.0] * D])):
+            with refused(VectorsWrong):
+                encoder.facets_of(vectors)
 
     def test_an_encoder_with_tuned_layers_refuses_them(self, tuned, tiny_encoder):
         for folder in (tuned, tiny_encoder):
