@@ -161,7 +161,7 @@ def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None
 
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
-        if name not in tuple(METRICS):
+        if name not in tuple(METRICS):  # a list, which has no hash, is no name either
             raise UnknownMetric(f"there is no metric {name!r}; {near(name, METRICS)}")
 
 

@@ -184,7 +184,8 @@ cli.params.extend(COMMON)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    if sys.getfilesystemencoding() == "ascii":  # PYTHONUTF8=0 and LC_ALL=C, where a path may have no umlaut
+    # PYTHONUTF8=0 and LC_ALL=C, where a path may have no umlaut; once, since -X utf8=0 would be above the environment.
+    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
         os.execve(sys.executable, sys.orig_argv, os.environ | {"PYTHONUTF8": "1"})  # noqa: S606 (this program)
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"

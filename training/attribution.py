@@ -112,7 +112,7 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
     if layout is None:
         raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
     dimensions = layout.slices
-    if facet not in tuple(dimensions):
+    if facet not in tuple(dimensions):  # a list, which has no hash, is no facet either
         facets_first = sorted(dimensions, key=lambda name: name == RESIDUAL)
         names = f"choose from {', '.join(facets_first)}, or {WHOLE} for all of them"
         raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
