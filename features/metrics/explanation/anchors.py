@@ -3,10 +3,11 @@
 The student bought two red cars.    student <- (p / person :ARG0-of (s / study-01))    bought <- buy-01    two <- 2
 """
 
+from calendar import month_abbr, month_name
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from features.metrics.explanation.tokens import Token, stem_of, value_of
+from features.metrics.explanation.tokens import ORDINALS, Token, stem_of, value_of
 from features.metrics.explanation.views import View
 from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 from features.metrics.readings import SENSE, is_argument
@@ -126,11 +127,18 @@ def _names(view: View, frame: int, words: Mapping[int, Token]) -> bool:
     return frame in words and words[frame].stem == stem_of(SENSE.sub("", view.labels[frame]))
 
 
+_MONTHS = frozenset(map(str, range(1, 13)))
+
+
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
     """Return the words with content that have no node and no constant; none where a node has no word yet."""
     constants = {value.replace('"', "").lower() for _, _, value in view.graph.attributes}
     stems = constants | set(map(stem_of, constants)) | set(map(normalise_quantity, constants))
     stems |= {token.stem for token in found.values()}
+    stems |= {stem_of(part) for label in view.labels if label != "name" for part in SENSE.sub("", label).split("-")}
+    months = [int(value) for _, role, value in view.graph.attributes if role.lower() == "month" and value in _MONTHS]
+    stems |= {name.lower() for month in months for name in (month_name[month], month_abbr[month])}
+    stems |= {word for digits, word in ORDINALS.items() if digits[:-2] in constants}
     numbers = [token for token in tokens if token.kind == "quantity" and token.stem[:1].isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant
     lost = [token for token in tokens if token.has_content and token not in read and not _has(stems, token)]
@@ -144,7 +152,7 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
 
 def _is_lexical(label: str) -> bool:
     return not label.endswith(("-91", "-entity", "-quantity", "-organization")) and label not in {
-        "name", "person", "thing", "and", "or", "amr-unknown", "country", "city", "more", "most", "multi-sentence",
+        "name", "person", "thing", "and", "or", "amr-unknown", "more", "most", "multi-sentence",
         "possible-01", "obligate-01", "cause-01", "monetary-quantity", "include-91",
     }  # fmt: skip
 
@@ -177,4 +185,5 @@ def _begins_alike(token: Token, parts: Sequence[str], label: str) -> bool:  # no
 
 
 def _has(stems: set[str], token: Token) -> bool:
-    return token.stem in stems or token.lower in stems or any(part in stems for part in token.lower.split("-"))
+    numbered = token.lower[:-2] if token.lower[:1].isdigit() else token.lower  # the 21st
+    return not stems.isdisjoint({token.stem, token.lower, numbered, *token.lower.split("-")})

@@ -21,6 +21,7 @@ _IN_UNITS = {
 """Stem of a unit → how much it is of another."""
 _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
+_BOUNDS |= {"about": "about", "around": "about"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
@@ -181,9 +182,12 @@ class ComparedGraphs:
             between = self.texts.sentences[side][order[last].end : behind.start]
             if at is None and behind.kind in {"word", "name"} and not between.strip(" -"):
                 at = last + 1
+            if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
+                at = last + 1  # three sons Jim and Bob
             unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
             at = order.index(unit) if unit is not None and order[last].stem == "half" else at  # half an hour
-            if first and order[first - 1].stem in _BOUNDS:
+            is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
+            if first and is_number and order[first - 1].stem in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             tokens, end = order[first : last + 1], last if at is None else at
             text = self.texts.sentences[side][tokens[0].start : order[end].end]
@@ -248,16 +252,15 @@ class ComparedGraphs:
             moved += [(stem, self.word(0, left) or "") for stem in stems if stem in self.texts.shared]
         return moved
 
-    @cached_property
-    def heads(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-        """Stem of a word → stems of the words that it depends on in the graph, on each side."""
-        heads: tuple[defaultdict[str, set[str]], ...] = (defaultdict(set), defaultdict(set))
-        for side, view in enumerate(self.views):
-            for source, _, target in view.forward:
-                ends = [self.anchors[side].get(node) for node in (source, target)]
-                if ends[0] and ends[1] and ends[0] != ends[1]:
-                    heads[side][ends[1].stem].add(ends[0].stem)
-        return heads[0], heads[1]
+    def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:
+        """Return frames, in quotes, in which two parts have each other's roles, if each has one of the other."""
+        ways: tuple[list[str], list[str]] = ([], [])
+        for node, image in self.same_frames():
+            ours, theirs = self.fillers(0, node), self.fillers(1, image)
+            for frames, (one, other) in zip(ways, (parts, parts[::-1]), strict=True):
+                if {ours.get(stem) for stem in one} & {theirs.get(stem) for stem in other} - {None}:
+                    frames.append(self.word(0, node) or "")
+        return ways[0] + ways[1] if all(ways) else []
 
     def fillers(self, side: int, node: int) -> dict[str, frozenset[str]]:
         """Return stems of the words that fill the roles of a frame → their roles, as `ARG0`."""
@@ -331,10 +334,12 @@ class Told:
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
 
-    def add_spelling(self, left: Sequence[Token], right: Sequence[Token]) -> None:
+    def add_spelling(
+        self, left: Sequence[Token], right: Sequence[Token], text: str = "are spelt alike, perhaps one word"
+    ) -> None:
         """Tell that words may be another spelling of others."""
         words = f"{spans(self, 0, left)} in a and {spans(self, 1, right)} in b"
-        self.add("spelling", ("concepts",), f"{words} are spelt alike, perhaps one word", (left, right))
+        self.add("spelling", ("concepts",), f"{words} {text}", (left, right))
 
     def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
         """Return words of some kinds that only one sentence has and that are not told yet, place by place."""

@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates
+from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates, stem_of
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -23,7 +23,7 @@ _NO_COMMANDS = frozenset({
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
-_LISTS = frozenset({"and", "or", "but"})
+_CLAUSES = frozenset({"what", "who", "which", "where", "when", "why", "how", "if", "i", "he", "she", "we", "they"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -60,32 +60,31 @@ def _negations(told: Told) -> None:
                 told.add("negation", ("negations",), text, ([a], [b]))
                 prefixed.append(side)
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
-    scopes = [[both.word(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
+    nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
+    scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t] for side in nodes]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
         ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
         words = [cue.shown for cue in more]
         # Of several, the scope may be that of one which the other sentence has, too.
-        scope = [word for word in scopes[side] if word and word not in words and more == cues[side]]
-        what = f"negates {listed(scope)} ({listed(words)})" if scope else f"has the negation {listed(words)}"
+        scope = [word for word in scopes[side] if word not in words and more == cues[side]]
+        sure = scope and not _is_far(texts.tokens[side], more, nodes[side])
+        what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
         text = f"{SIDES[side]} {what} once more" if again else f"only {SIDES[side]} {what}"
         partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
+        text += f": the parser reads that it negates {listed(scope)}" if scope and not sure else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
             told.add("form", (), f"{text}, so both may mean the same")
-    elif (
-        cues[0] and not all(map(any, scopes)) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1])
-    ):
+    elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
     elif cues[0] and (any(scopes) or not texts.reordered) and not _same_place(told, cues):
-        where = [
-            f"{listed(filter(None, scope))} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if any(scope)
-        ]
+        where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
 
@@ -95,6 +94,12 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
     absent = [cue for cue in cues if cue.stem.startswith("no") and cue.stem not in {"not", "nor"}]
     others = [chunk[1 - side] for chunk in texts.chunks if any(cue in chunk[side] for cue in absent)]
     return [t for part in others for t in part if t.lower.startswith(("some", "any", "every", "all", "most"))][:1]
+
+
+def _is_far(tokens: Sequence[Token], cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
+    """Return whether a clause may begin between a negation and what it is read to negate: "not what I saw"."""
+    cue, first = tokens.index(cues[0]), min((tokens.index(token) for token in scope if token), default=0)
+    return any(token.lower in _CLAUSES for token in tokens[cue + 1 : first])
 
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
@@ -130,11 +135,12 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif texts.reordered and not texts.apart and not texts.may_be_passive:
-        exchanged = _exchanged_arguments(both)
-        for stems, frame in exchanged if len(exchanged) == 1 else ():
+    elif len(moved) == 2 and texts.reordered and not (texts.apart or texts.may_be_passive):
+        stems = [stem for stem, _ in moved]
+        frames = [frame for frame in both.swaps((stems[:1], stems[1:])) if frame]
+        if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
             words = joined([texts.token(0, stem).shown for stem in stems])
-            told.add("role", ("srl",), f"{words} swap roles in {frame}")
+            told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
 
 
 def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
@@ -142,17 +148,18 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
-    left, right = ({frame for stem, frame in moved if stem in stems} for stems in exchange)
-    told_of = (left & right if texts.apart else left | right) - {*within}  # beside other words, one may be alone
+    # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
+    words_of = [{t.stem for t in s if t.kind != "grammar"} for s in texts.tokens]
     lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
-    frames = [frame for _, frame in moved if frame in told_of and not ends & lost[0] & lost[1]]
+    frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
+    frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
+    named = list(filter(None, frames))
     if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
         told.add("order", ("srl",), f"{words} change places")
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not texts.exchanges_neighbours and not texts.may_be_passive:
-        named = list(filter(None, frames))
+    elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):
         told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
     elif not both.differ and texts.is_fronted:
         told.add("form", (), f"{words} change places")
@@ -162,23 +169,13 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         told.add("order", ("srl",), f"{words} change places")
 
 
-def _exchanged_arguments(both: ComparedGraphs) -> list[tuple[list[str], str]]:
-    """Return the stems of two words that exchange their roles in a frame, and the frame: "the cat that it chased"."""
-    found = []
-    for left, right in both.same_frames():
-        ours, theirs = both.fillers(0, left), both.fillers(1, right)
-        stems = [stem for stem in ours if stem in theirs and ours[stem] != theirs[stem]]
-        frame = both.token(0, left)
-        if len(stems) == 2 and ours[stems[0]] == theirs[stems[1]] and frame and both.texts.turns([*stems, frame.stem]):
-            found.append((stems, frame.shown))
-    return found
-
-
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
     cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
     cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
-    # One that a graph lacks has no role in it.
+    # One that a graph lacks has no role in it; of two, either may have it.
+    stems = [[token.stem for token in side] for side in texts.tokens]
+    cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
     cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
     if cases and not texts.exchange and not texts.may_be_passive:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
@@ -210,7 +207,8 @@ def _moved_words(told: Told) -> None:
 def _place(both: ComparedGraphs, stem: str) -> str:
     """Return what a word that has moved belongs to in each sentence; empty if the graphs do not show it."""
     heads = [both.head(side, both.texts.token(side, stem)) for side in (0, 1)]
-    return f": the parser ties it to {heads[0]} in a, to {heads[1]} in b" if all(heads) and heads[0] != heads[1] else ""
+    differ = all(heads) and len({stem_of((head or "").strip('"')) for head in heads}) == 2
+    return f": the parser ties it to {heads[0]} in a, to {heads[1]} in b" if differ else ""
 
 
 def _part(told: Told, stems: Sequence[str]) -> str:
@@ -231,6 +229,10 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 def _compounds(told: Told) -> None:
     for chunk in told.texts.chunks:
+        names = [[t for t in part if t.text[0].isupper() and t.kind != "grammar"] for part in chunk]
+        for one, other in (names, names[::-1]):
+            if len(one) == 1 < len(other) and one[0].text.replace(".", "") == "".join(t.text[0] for t in other):
+                told.add_spelling(names[0], names[1], "may be one name")
         left, right = ("".join(token.lower for token in part).replace("-", "") for part in chunk)
         if left == right and len(chunk[0]) != len(chunk[1]):  # not "resigned" and "re-signed"
             told.add_spelling(*chunk)
@@ -243,24 +245,9 @@ def _names(told: Told) -> None:
 
 
 def _coreference(told: Told) -> None:
-    both, texts = told.both, told.texts
+    texts = told.texts
     kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in texts.tokens]
     if bool(kinds[0]) == bool(kinds[1]):
-        if not texts.chunks or not both.differ_in("coreference"):
-            return
-        words_of = [{token.stem for token in tokens} for tokens in texts.tokens]
-        for stem in sorted(texts.shared - both.frame_stems):
-            heads = [both.heads[side].get(stem, set()) for side in (0, 1)]
-            side = int(len(heads[1]) > len(heads[0]))
-            if (
-                _LISTS.isdisjoint(heads[side])
-                and heads[1 - side] < heads[side]
-                and len(heads[side] & words_of[1 - side]) > 1
-            ):
-                words = joined([texts.token(side, head).shown for head in sorted(heads[side])])
-                text = f"the parser ties {texts.token(side, stem).shown} to {words} at once only in {SIDES[side]}"
-                told.add("coreference", ("coreference",), text)
-                return
         return
     side = int(bool(kinds[1]))
     reflexive = kinds[side][0]
@@ -323,7 +310,8 @@ def _words(told: Told) -> None:
     kinds = ("word", "name", "link", "pronoun", "negation")
     for left, right in told.chunks(kinds):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
-            if min(len(a.text), len(b.text)) > 5 and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:
+            long = min(len(a.text), len(b.text)) > (4 if (a.lower[0], a.lower[-1]) == (b.lower[0], b.lower[-1]) else 5)
+            if long and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:  # hight and height
                 told.add_spelling([a], [b])
     with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):
@@ -353,7 +341,7 @@ def _unsure(told: Told) -> None:
         moved = () if twice or texts.may_be_passive else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
-        told.add("order", ("srl",), f"{text}, with other roles in {frames}" if frames else text)
+        told.add("order", ("srl",), f"{text}, and the parser reads other roles in {frames}" if frames else text)
     elif not twice:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from features.metrics.explanation.anchors import joined
+from features.metrics.explanation.anchors import joined, quoted
 from features.metrics.explanation.comparing import SIDES, Quantity, Told, spans
 from features.metrics.explanation.tokens import Token
 
@@ -39,7 +39,8 @@ def tell_quantities(told: Told) -> None:
                     pairs.append((a, b))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens)
-    pairs += [(a, None) for a in left if _only(told, 0, a)] + [(None, b) for b in right if _only(told, 1, b)]
+    pairs += [(only, None) for a in left if (only := _only(told, 0, a, right))]
+    pairs += [(None, only) for b in right if (only := _only(told, 1, b, left))]
     for pair in pairs:
         tokens = [[] if each is None else each.span for each in pair]
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
@@ -53,11 +54,19 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
     return len(a.tokens) != len(b.tokens) and left == right
 
 
-def _only(told: Told, side: int, quantity: Quantity) -> bool:
-    """Return whether the other sentence lacks a quantity: not "55" beside "40 to 55", but "two sons" beside "two"."""
+def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> Quantity | None:
+    """Return what of a quantity the other sentence lacks or has of something else: not "55" beside "40 to 55"."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
     theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
-    return quantity.head is not None or any(ours[token.stem] > theirs[token.stem] for token in quantity.tokens)
+    if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
+        return quantity
+    more = ours - theirs
+    first = next((at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and more[t.stem]), None)
+    if first and quantity.tokens[first - 1].stem in {"or", "to"}:  # "or 12 percent" of "$5 or 12 percent"
+        span = quantity.span[first:]
+        text = quoted(told.texts.sentences[side][span[0].start : span[-1].end])
+        return quantity._replace(tokens=quantity.tokens[first:], span=span, text=text)
+    return None if first is None else quantity
 
 
 def _change_heads(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:

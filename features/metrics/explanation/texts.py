@@ -28,7 +28,8 @@ class ComparedTexts:
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         self.names = names
-        self.tokens = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
+        left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
+        self.tokens = _with_sounds(left, right), _with_sounds(right, left)
 
     @cached_property
     def equal(self) -> bool:
@@ -123,6 +124,13 @@ class ComparedTexts:
         both = [*self.exchange[0], *self.exchange[1]] if self.exchange else []
         left, _ = self._order
         return len(both) > 2 and any(left[at : at + len(both)] == both for at in range(len(left)))
+
+    @property
+    def exchanges_list(self) -> bool:
+        """Whether "and" or "or" joins the parts that change places in a sentence: "between x and y"."""
+        x, y = map(" ".join, self.exchange or ((), ()))
+        texts = [" ".join(["", *(t.stem for t in side if t.kind != "grammar"), ""]) for side in self.tokens]
+        return any(f" {p} {link} {q} " in text for text in texts for link in ("and", "or") for p, q in ((x, y), (y, x)))
 
     @cached_property
     def is_dative(self) -> bool:
@@ -241,6 +249,17 @@ class ComparedTexts:
         kept = {token.stem for token in self.tokens[0] if token.has_content and token.kind != "quantity"} & self.shared
         left, right = ([token.stem for token in side if token.stem in kept] for side in self.tokens)
         return left, right
+
+
+def _with_sounds(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """Return words with "2" as "to" and "4" as "for" where the other text has these between the same words."""
+    theirs = {tuple(t.stem for t in others[at : at + 3]) for at in range(len(others))}
+    read = list(tokens)
+    for at, token in enumerate(tokens[1:-1], 1):
+        word = {"2": "to", "4": "for"}.get(token.text, "")
+        if (tokens[at - 1].stem, word, tokens[at + 1].stem) in theirs:
+            read[at] = token._replace(stem=word, kind="link")
+    return read
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:

@@ -82,7 +82,7 @@ REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
-_ORDINALS = {
+ORDINALS = {
     "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh",
     "8th": "eighth", "9th": "ninth", "10th": "tenth",
 }  # fmt: skip
@@ -180,9 +180,9 @@ def stem_of(word: str) -> str:
         return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
-    if lower not in _ORDINALS and (digits := lower.strip("$€£% "))[:1].isdigit():
+    if lower not in ORDINALS and (digits := lower.strip("$€£% "))[:1].isdigit():
         return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
-    bare = _ORDINALS.get(lower) or _bare(re.sub(r"(?<!\bre)\b-\b", "", lower))  # e-mail, but not re-signed
+    bare = ORDINALS.get(lower) or _bare(re.sub(r"(?<!\bre)\b-\b", "", lower))  # e-mail, but not re-signed
     return _LEMMAS.get(bare, bare)
 
 
@@ -271,6 +271,6 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or (lower not in _ORDINALS and text.lstrip("-−+$€£")[:1].isdigit())
+        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and text.lstrip("-−+$€£")[:1].isdigit())
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

@@ -103,6 +103,7 @@ def test_any_sentences_of_any_graphs_can_be_described(data, graph_pairs):
 
 EAT = "(e / eat-01 {} :ARG0 (b / boy) :ARG1 (a / apple {}))"
 SAM, KIM = (f'(p{name} / person :name (n{name} / name :op1 "{name}"))' for name in ("Sam", "Kim"))
+THREE = SAM.replace("person", "person :quant 3"), KIM.replace("person", "person :quant 3")
 LOVES = "(a / and :op1 (l / love-01 :ARG0 (p / {}) :ARG1 (q / {})) :op2 (m / love-01 :ARG0 (r / {}) :ARG1 (s / {})))"
 BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
 
@@ -209,7 +210,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only b negates "give" ("Never").'),
         ("Dogs love boys and boys love cats.", "Boys love dogs and cats love boys.",
          LOVES.format("dog", "boy", "boy", "cat"), LOVES.format("boy", "dog", "cat", "boy"),
-         'Same frames; the same words come in another order, with other roles in "love".'),
+         'Same frames; the same words come in another order, and the parser reads other roles in "love".'),
         ("Boys ate ninety-five eggs.", "Boys ate 95 eggs.", "(e / eat-01 :ARG0 (b / boy) :ARG1 (g / egg :quant 95))",
          None, "The parser sees no difference: both have the same graph."),
         ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
@@ -258,14 +259,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'in a, "5 degrees" in b. Not in the graphs: "degrees" in both, "-5" in a and "5" in b.')),
         ("It was on the 4th of July.", "It was on July 4.",
          "(d / date-entity :month 7 :day 4)", None,
-         ('The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a. '
-          'Not in the graphs: "July" in both.')),
+         ('The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.')),
         ("It was on 12 July 2024.", "It was on July 12, 2024.",
          "(d / date-entity :month 7 :day 12 :year 2024)", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "July" in both.'),
+         'The parser sees no difference: both have the same graph.'),
         ("It was on 3 May 2021.", "It was on May 3rd, 2021.",
          "(d / date-entity :month 5 :day 3 :year 2021)", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "May" in both.'),
+         'The parser sees no difference: both have the same graph.'),
         ("It costs 40 %.", "It costs 40 percent.",
          "(c / cost-01 :ARG2 (p / percentage-entity :value 40))", None,
          "The parser sees no difference: both have the same graph."),
@@ -385,7 +385,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'out "The" in a.')),
         ("Ann drove her car to Mary.", "Mary drove Ann's car.",
          "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
-         ('Both have "Ann", "drove", "car" and "Mary"; the parser ties "Ann" to "car" and "drove" at once only in a; '
+         ('Both have "Ann", "drove", "car" and "Mary"; '
           'only a says "her". Graphs leave out "\'s" in b, "to" in a. Not in the graphs: "Mary" in a and "Ann" in b.')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
@@ -490,9 +490,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; "C++" in a, "C" in b.'),
         ("If he can't lift it and can't make it, he sleeps.", "He can't lift it and sleeps.",
          "(s / sleep-01 :ARG0 (h / he) :condition (l / lift-01 :ARG0 h))", "(s / sleep-01 :ARG0 (h / he))",
-         ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; the parser ties "he" to '
-          '"lift" and "sleeps" at once only in a; a says "can\'t" once more; 2 more differences. Not in the graphs: '
-          '"make" in a and "lift" in b.')),
+         ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; a says "can\'t" once more; '
+          'only a says "If"; 1 more difference. Not in the graphs: "make" in a and "lift" in b.')),
         ("AI helps.", "NT helps.", "(h / help-01 :ARG0 (a / ai))", "(h / help-01 :ARG0 (n / nt))",
          'Both have "helps"; "AI" in a, "NT" in b.'),
         ("He is not a legend.", "Without him it would not be the same.",
@@ -511,7 +510,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("She can't swim.", "She may swim.",
          "(p / possible-01 :polarity - :ARG1 (s / swim-01 :ARG0 (x / she)))",
          "(p / permit-01 :ARG1 (s / swim-01 :ARG0 (x / she)))",
-         'Both have "She" and "swim"; only a negates "can\'t" ("n\'t"); "can\'t" in a, "may" in b.'),
+         'Both have "She" and "swim"; only a negates "can" ("n\'t"); "can\'t" in a, "may" in b.'),
         ("Hardly anyone slept.", "Almost everyone slept.",
          "(s / sleep-01 :ARG0 (a / anyone) :mod (h / hardly))",
          "(s / sleep-01 :ARG0 (e / everyone :mod (a / almost)))",
@@ -608,8 +607,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles. "half an hour" in a is "30 minutes" in b. Not in the graphs: "half" in a.'),
         ("It began on 4/5/1990.", "It began on 5 April 1990.", "(b / begin-01 :ARG1 (i / it))",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :day 5 :month 4 :year 1990))",
-         ('Same frames and roles; "4/5/1990" in a, "5 April" in b. Not in the graphs: "4/5/1990" in a and '
-          '"April" in b.')),
+         ('Same frames and roles; "4/5/1990" in a, "5 April" in b. Not in the graphs: "4/5/1990" in a.')),
         ("It uses millions of litres.", "It uses millions of gallons.",
          "(u / use-01 :ARG1 (m / multiple :op1 (v / volume-quantity :quant 1000000 :unit (l / litre))))",
          "(u / use-01 :ARG1 (m / multiple :op1 (v / volume-quantity :quant 1000000 :unit (g / gallon))))",
@@ -649,6 +647,63 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("These kids sleep.", "The kids sleep.", "(s / sleep-01 :ARG0 (k / kid :mod (t / this)))",
          "(s / sleep-01 :ARG0 (k / kid))",
          'Same roles; only a says "These". Graphs leave out "The" in b.'),
+        # A third fresh sample: what graphs write otherwise, clauses after a negation, roles and amounts of one list.
+        ("Who built the first pyramid?", "Who left the first pyramid?",
+         "(b / build-01 :ARG0 (a / amr-unknown) :ARG1 (p / pyramid :ord (o / ordinal-entity :value 1)))",
+         "(b / leave-15 :ARG0 (a / amr-unknown) :ARG1 (p / pyramid :ord (o / ordinal-entity :value 1)))",
+         'Both have "first" and "pyramid"; "built" in a, "left" in b.'),
+        ("The French camp in the city of Calais burned.", "The camp in the city of Calais burned.",
+         """(b / burn-01 :ARG1 (c / camp :location (d / city :name (n / name :op1 "Calais"))
+             :mod (e / country :name (m / name :op1 "France"))))""",
+         '(b / burn-01 :ARG1 (c / camp :location (d / city :name (n / name :op1 "Calais"))))',
+         'Same frames and roles; only a says "French".'),
+        ("That is what he wanted to hear.", "That is not what he wanted to hear.",
+         "(w / want-01 :ARG0 (h / he) :ARG1 (r / hear-01 :ARG0 h :ARG1 (t / that)))",
+         "(w / want-01 :ARG0 (h / he) :ARG1 (r / hear-01 :polarity - :ARG0 h :ARG1 (t / that)))",
+         'Same frames and roles; only b has the negation "not": the parser reads that it negates "hear".'),
+        ("He came to us, so we send cubs.", "He came, so we send cubs to us.",
+         "(s / send-01 :ARG1 (c / cub) :ARG2 (w / we))", "(s / send-01 :ARG0 (w / we) :ARG1 (c / cub))",
+         ('Same frames; the same words come in another order, and the parser reads other roles in "send". Not in '
+          'the graphs: "He came" in both.')),
+        ("Tell the difference between heat and warmth.", "Tell the big difference between warmth and heat.",
+         "(t / tell-01 :ARG1 (d / differ-02 :ARG1 (h / heat) :ARG2 (w / warmth)))",
+         "(t / tell-01 :ARG1 (d / differ-02 :mod (b / big) :ARG1 (w / warmth) :ARG2 (h / heat)))",
+         'Both have "Tell", "difference", "heat" and "warmth"; "heat" and "warmth" change places; only b says "big".'),
+        ("I know the sister of the singer.", "I know the singer whose sister slept.",
+         "(k / know-01 :ARG0 (i / i) :ARG1 (s / sister :poss (r / singer)))",
+         "(k / know-01 :ARG0 (i / i) :ARG1 (r / singer :poss-of (s / sister :ARG0-of (z / sleep-01))))",
+         ('Both have "I", "know", "sister" and "singer"; "sister" and "singer" change places; only b says "whose"; '
+          'only b says "slept". Graphs leave out "of the" in a.')),
+        ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
+         "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
+         ('Both have "Fees", "$300" and "$2,800"; only a says "12 percent"; "rise" in a, "leap" in b. Not in the '
+          'graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
+        ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
+         f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
+         f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[1]} :op2 {SAM}))",
+         'Same frames, roles, names and quantities. "Sam" and "Kim" change places, not their roles.'),
+        ("It won ten games and the other ten games.", "It won ten games and all ten.",
+         "(w / win-01 :ARG0 (i / it) :ARG1 (g / game :quant 10))", "(w / win-01 :ARG0 (i / it) :ARG1 (g / game))",
+         ('Same roles; only b says "all ten"; only a says "other"; a says "games" once more. Graphs leave out "the" '
+          'in a. Not in the graphs: "other" in a and "ten" in b.')),
+        ("A change of competition policy.", "A change of policies on competition.",
+         "(c / change-01 :ARG1 (p / policy :topic (o / competition)))",
+         "(c / change-01 :ARG1 (p / policy :mod (o / competition)))",
+         'Both have "change", "competition" and "policy"; "competition" has another place; only b says "on".'),
+        ("It is a way for kids to play.", "It is a way 4 kids to play.", "(w / way :purpose (p / play-01))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "for" from "4". Not in the '
+          'graphs: "kids" in both.')),
+        ("He lives in the UK.", "He lives in the United Kingdom.",
+         '(l / live-01 :ARG0 (h / he) :location (c / country :name (n / name :op1 "UK")))',
+         '(l / live-01 :ARG0 (h / he) :location (c / country :name (n / name :op1 "United" :op2 "Kingdom")))',
+         'Same frames and roles; "UK" in a and "United Kingdom" in b may be one name.'),
+        ("His height is known.", "His hight is known.", "(k / know-01 :ARG1 (h / height))",
+         "(k / know-01 :ARG1 (h / hight))",
+         ('Same frames; "height" in a and "hight" in b are spelt alike, perhaps one word. Not in the graphs: "His" '
+          'in both.')),
+        ("Around 250 kids came.", "Over 250 kids came.", "(c / come-01 :ARG1 (k / kid :quant 250))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Around 250 kids" '
+          'in a, "Over 250 kids" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
