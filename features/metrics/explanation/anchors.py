@@ -3,11 +3,10 @@
 The student bought two red cars.    student <- (p / person :ARG0-of (s / study-01))    bought <- buy-01    two <- 2
 """
 
-from calendar import month_abbr, month_name
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from features.metrics.explanation.tokens import ORDINALS, Token, stem_of, value_of
+from features.metrics.explanation.tokens import MONTHS, ORDINALS, Token, stem_of, value_of
 from features.metrics.explanation.views import View
 from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 from features.metrics.readings import SENSE, is_argument
@@ -94,7 +93,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "cause-01": frozenset({"because", "so", "therefore"}),
     **dict.fromkeys(("good", "well"), frozenset({"better", "best"})),
     "bad": frozenset({"worse", "worst"}),
-    "less-than": frozenset({"fewer"}),
+    "less": frozenset({"fewer"}),
     "contrast-01": frozenset({"but", "however"}),
     "have-concession-91": frozenset({"although", "though", "despite"}),
     "have-condition-91": frozenset({"if", "unless"}),
@@ -127,7 +126,7 @@ def _names(view: View, frame: int, words: Mapping[int, Token]) -> bool:
     return frame in words and words[frame].stem == stem_of(SENSE.sub("", view.labels[frame]))
 
 
-_MONTHS = frozenset(map(str, range(1, 13)))
+_MONTHS = {str(month): {name.lower(), name[:3].lower()} for month, name in enumerate(MONTHS.split("|"), 1)}
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
@@ -136,8 +135,8 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
     stems = constants | set(map(stem_of, constants)) | set(map(normalise_quantity, constants))
     stems |= {token.stem for token in found.values()}
     stems |= {stem_of(part) for label in view.labels if label != "name" for part in SENSE.sub("", label).split("-")}
-    months = [int(value) for _, role, value in view.graph.attributes if role.lower() == "month" and value in _MONTHS]
-    stems |= {name.lower() for month in months for name in (month_name[month], month_abbr[month])}
+    dates = [value for _, role, value in view.graph.attributes if role.lower() == "month"]
+    stems |= {name for month in dates for name in _MONTHS.get(month, ())}
     stems |= {word for digits, word in ORDINALS.items() if digits[:-2] in constants}
     numbers = [token for token in tokens if token.kind == "quantity" and token.stem[:1].isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant

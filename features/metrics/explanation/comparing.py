@@ -334,12 +334,10 @@ class Told:
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
 
-    def add_spelling(
-        self, left: Sequence[Token], right: Sequence[Token], text: str = "are spelt alike, perhaps one word"
-    ) -> None:
+    def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
         """Tell that words may be another spelling of others."""
         words = f"{spans(self, 0, left)} in a and {spans(self, 1, right)} in b"
-        self.add("spelling", ("concepts",), f"{words} {text}", (left, right))
+        self.add("spelling", ("concepts",), f"{words} {text or 'are spelt alike, perhaps one word'}", (left, right))
 
     def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
         """Return words of some kinds that only one sentence has and that are not told yet, place by place."""

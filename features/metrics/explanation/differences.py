@@ -153,14 +153,17 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
-    named = list(filter(None, frames))
-    if both.differ and ends <= both.frame_stems:  # "kill one and befriend the other": each has roles of its own
-        told.add("order", ("srl",), f"{words} change places")
+    starts = sorted(texts.token(0, stem).start for stem in ends)
+    inside = any(starts[0] < token.start < starts[-1] for token in texts.tokens[0] if token.lower in _CLAUSES)
+    if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
+        told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
     elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):
-        told.add("role", ("srl",), f"{words} swap roles{f' in {listed(named)}' if named else ''}")
+        told.add(
+            "role", ("srl",), f"{words} swap roles{f' in {named}' if (named := listed(filter(None, frames))) else ''}"
+        )
     elif not both.differ and texts.is_fronted:
         told.add("form", (), f"{words} change places")
     elif texts.exchanges_neighbours and (part := next((p for p in exchange if _place(both, p[-1])), None)):

@@ -25,7 +25,8 @@ def tell_quantities(told: Told) -> None:
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
     for same in (_counts_alike, _measures_alike, _counts_the_same, _in_one_place):
         for a in list(left):
-            if (b := next((b for b in right if same(told, a, b)), None)) is not None:
+            closest = sorted(right, key=lambda b: b.text.lower() != a.text.lower())
+            if (b := next((b for b in closest if same(told, a, b)), None)) is not None:
                 left.remove(a)
                 right.remove(b)
                 converted = a.is_measured_as(b) and a.stems != b.stems
@@ -60,8 +61,7 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
     if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
         return quantity
-    more = ours - theirs
-    first = next((at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and more[t.stem]), None)
+    first = next((at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and (ours - theirs)[t.stem]), None)
     if first and quantity.tokens[first - 1].stem in {"or", "to"}:  # "or 12 percent" of "$5 or 12 percent"
         span = quantity.span[first:]
         text = quoted(told.texts.sentences[side][span[0].start : span[-1].end])

@@ -19,6 +19,7 @@ Chunk = tuple[list[Token], list[Token]]
 
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
+_SOUNDS = {"2": "to", "4": "for"}
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -253,13 +254,11 @@ class ComparedTexts:
 
 def _with_sounds(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
     """Return words with "2" as "to" and "4" as "for" where the other text has these between the same words."""
-    theirs = {tuple(t.stem for t in others[at : at + 3]) for at in range(len(others))}
-    read = list(tokens)
-    for at, token in enumerate(tokens[1:-1], 1):
-        word = {"2": "to", "4": "for"}.get(token.text, "")
-        if (tokens[at - 1].stem, word, tokens[at + 1].stem) in theirs:
-            read[at] = token._replace(stem=word, kind="link")
-    return read
+    theirs, stems = " ".join(["", *(t.stem for t in others), ""]), [token.stem for token in tokens]
+    words = [_SOUNDS.get(token.text, "") for token in tokens]
+    parts = [" ".join(["", *stems[at - 1 : at], words[at], *stems[at + 1 : at + 2], ""]) for at in range(len(tokens))]
+    pairs = zip(tokens, words, parts, strict=True)
+    return [t._replace(stem=w, kind="link") if w and part in theirs else t for t, w, part in pairs]
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:

@@ -77,7 +77,8 @@ _WORDS: dict[Kind, str] = {
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
 _KINDS["quantity"] |= QUANTIFIERS
 _KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
-_MONTH = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTH = re.compile(rf"\b(?:{MONTHS})\b")
 REFLEXIVES = frozenset({
     "myself", "yourself", "himself", "herself", "itself", "ourselves", "yourselves", "themselves",
 })  # fmt: skip

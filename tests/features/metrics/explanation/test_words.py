@@ -704,6 +704,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Around 250 kids came.", "Over 250 kids came.", "(c / come-01 :ARG1 (k / kid :quant 250))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Around 250 kids" '
           'in a, "Over 250 kids" in b.')),
+        ("I am big but he is small.", "I am small but he is big.",
+         "(c / contrast-01 :ARG1 (b / big :domain (i / i)) :ARG2 (s / small :domain (h / he)))",
+         "(c / contrast-01 :ARG1 (s / small :domain (i / i)) :ARG2 (b / big :domain (h / he)))",
+         'Same frames; "big" and "small" change places.'),
+        ("They bring less pain, fewer colds.", "They are less known, bring less pain.",
+         "(b / bring-01 :ARG0 (t / they) :ARG1 (p / pain :quant (l / less)) :ARG1 (c / cold :quant (m / less)))",
+         "(b / bring-01 :ARG0 (t / they :mod (k / known :degree (l / less))) :ARG1 (p / pain :quant (m / less)))",
+         'Same frames; only a says "fewer colds"; only b says "less known". Graphs leave out "are" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
