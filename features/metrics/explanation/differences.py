@@ -248,14 +248,13 @@ def _names(told: Told) -> None:
 
 
 def _coreference(told: Told) -> None:
-    texts = told.texts
-    kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in texts.tokens]
+    kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in told.texts.tokens]
     if bool(kinds[0]) == bool(kinds[1]):
         return
     side = int(bool(kinds[1]))
     reflexive = kinds[side][0]
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
-    others = [t for t in texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
+    others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
     told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
 
@@ -277,7 +276,7 @@ def _moods(told: Told) -> None:
         same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
         # Else it may be one, too: "Preheat the oven".
         if not same and verbs[1 - side] not in _first(told.texts.tokens[1 - side])[:1]:
-            told.add("mood", ("smatch",), f"{SIDES[side]} is a command, {SIDES[1 - side]} is not")
+            told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 
 def _first(tokens: Sequence[Token]) -> list[Token]:
@@ -340,7 +339,8 @@ def _unsure(told: Told) -> None:
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
         return
-    if texts.reordered:
+    order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]
+    if order[0] != order[1]:
         moved = () if twice or texts.may_be_passive else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"

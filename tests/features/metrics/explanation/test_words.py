@@ -161,7 +161,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He slept.", "He did it himself.", "(s / sleep-01 :ARG0 (h / he))", "(d / do-02 :ARG0 (h / he))",
          'Both have "He"; "himself" in b refers back; "slept" in a, "did it" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
-         'Both have "Go"; a is a command, b is not; only b says "must"; only b says "You".'),
+         'Both have "Go"; a may be a command, b is not; only b says "must"; only b says "You".'),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
@@ -465,8 +465,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Prices fell from 100 to 80 euros.", "Prices fell to 80 euros from 100.",
          "(f / fall-01 :ARG1 (p / price) :ARG3 100 :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
          "(f / fall-01 :ARG1 (p / price) :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
-         ('Same frames and quantities. The parser puts the same words together differently: it is unsure here. Not in '
-          'the graphs: "100" in b.')),
+         'Same frames and quantities; the same words come in another order. Not in the graphs: "100" in b.'),
         ("No more than 20 people came.", "At most 20 people came.",
          "(c / come-01 :ARG1 (p / person :quant (m / more-than :polarity - :op1 20)))",
          "(c / come-01 :ARG1 (p / person :quant (a / at-most :op1 20)))",
