@@ -161,9 +161,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):
-        told.add(
-            "role", ("srl",), f"{words} swap roles{f' in {named}' if (named := listed(filter(None, frames))) else ''}"
-        )
+        named = listed(filter(None, frames))
+        told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     elif not both.differ and texts.is_fronted:
         told.add("form", (), f"{words} change places")
     elif texts.exchanges_neighbours and (part := next((p for p in exchange if _place(both, p[-1])), None)):
