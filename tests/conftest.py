@@ -136,6 +136,8 @@ class Browser:
 
     def show(self, page: Path | str, *, width: int = 1280, scheme: str = "light", scale: float = 1) -> None:
         """Open a page, a file or an address, in a window of this width and colour scheme, on a screen of this scale."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         size = {"width": width, "height": 900, "deviceScaleFactor": scale, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -145,6 +147,8 @@ class Browser:
         self.driver.get_log("browser")
         self.driver.get_log("performance")
         self.driver.get(page if isinstance(page, str) else page.resolve().as_uri())
+        # On a busy machine the driver returns before scripts have run, and a click then leaves the page.
+        WebDriverWait(self.driver, 60).until(lambda _: self.run("return document.readyState === 'complete';"))
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page and return what it returns."""
