@@ -28,6 +28,7 @@ from training.runs import TRAINING_FILE
 
 PAIRS = 1_500
 RANK = 128
+"""Of the changes of a matrix: 64 costs half a point, 128 nothing (docs/results/study.md)."""
 SCORES = "## Scores"
 DESCRIBED = ("modules.json", "facets.json", "training.json", "README.md")
 

@@ -72,7 +72,7 @@ def check_encoder_name(name: str, key: str) -> None:
 
 
 def settings_digest(
-    settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1, backbone: str = ""
+    settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1, backbone_version: str = ""
 ) -> str:
     """Return six hexadecimal digits that change with all but the data that affects the result, except the seed.
 
@@ -85,7 +85,7 @@ def settings_digest(
     chosen |= {"ratings": ratings} if ratings else {}
     chosen |= {"without": sorted(without)} if without else {}
     chosen |= {"version": version} if version > 1 else {}
-    chosen |= {"start": backbone} if backbone else {}
+    chosen |= {"backbone_version": backbone_version} if backbone_version else {}
     return hashlib.blake2b(json.dumps(chosen, sort_keys=True).encode(), digest_size=3).hexdigest()
 
 

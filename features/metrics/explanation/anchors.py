@@ -83,6 +83,7 @@ def capped(texts: Sequence[str], most: int = _MOST) -> str:
     return ", ".join([*texts[:most], f"{more} more of the kind"] if more > 0 else texts)
 
 
+_MONTHS = {str(month): {name.lower(), name[:3].lower()} for month, name in enumerate(MONTHS.split("|"), 1)}
 _WORDS: Mapping[str, frozenset[str]] = {
     "person": frozenset({"people"}),
     "possible-01": frozenset({"can", "could", "may", "might", "possible", "perhaps", "maybe", "possibly"}),
@@ -124,9 +125,6 @@ def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
 
 def _names(view: View, frame: int, words: Mapping[int, Token]) -> bool:
     return frame in words and words[frame].stem == stem_of(SENSE.sub("", view.labels[frame]))
-
-
-_MONTHS = {str(month): {name.lower(), name[:3].lower()} for month, name in enumerate(MONTHS.split("|"), 1)}
 
 
 def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> list[Token]:
