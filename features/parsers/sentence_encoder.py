@@ -20,6 +20,8 @@ from features.parsers.settings import EmbeddingSettings
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+FULL_PRECISION = {"dtype": "float32"}
+"""How weights are loaded: those saved as float16 as well, in which a CPU is slow and nothing can be trained."""
 _WORDS_A_BATCH = 64
 _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the start of a word, of SentencePiece
 
@@ -107,7 +109,9 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
     use_threads(settings.threads)
     hide_progress_bars()
     try:
-        model = SentenceTransformer(str(folder), device=device, local_files_only=True)
+        model = SentenceTransformer(
+            str(folder), device=device, local_files_only=True, model_kwargs=FULL_PRECISION
+        )
         require_vocabulary(model)
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelNotLoaded(

@@ -90,10 +90,14 @@ class IndexedPairs:
         write_table(self.pairs.select(*self.COLUMNS, *sides, pl.exclude(*self.COLUMNS, *POSITIONS)), path)
 
     def _with(self, rows: pl.DataFrame) -> Self:
-        used = np.union1d(*(rows[name].to_numpy() for name in POSITIONS))
-        moved = [pl.Series(name, np.searchsorted(used, rows[name].to_numpy()), dtype=pl.Int64) for name in POSITIONS]
+        if rows.height == self.pairs.height:
+            return self
+        kept = np.zeros(len(self.texts), dtype=bool)
+        kept[np.concatenate([rows[name].to_numpy() for name in POSITIONS])] = True
+        used, moved = np.flatnonzero(kept), np.cumsum(kept) - 1
+        places = [pl.Series(name, moved[rows[name].to_numpy()], dtype=pl.Int64) for name in POSITIONS]
         texts = tuple(self.texts[position] for position in used)
-        return replace(self, texts=texts, pairs=rows.with_columns(moved), **self._of_texts(used))
+        return replace(self, texts=texts, pairs=rows.with_columns(places), **self._of_texts(used))
 
     def _of_texts(self, positions: Positions) -> dict[str, Any]:
         """Return the fields with a value for each text, of some texts."""
@@ -180,12 +184,13 @@ def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[st
     Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts.
     """
 
+    learnt = rows["split"] == split
+
     def found(spellings: Sequence[str]) -> pl.Series:
-        numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical()
-        named = rows.select("split", *(numbers.gather(rows[place]).alias(place) for place in places))
-        learnt = pl.col("split") == split
-        elsewhere = ~learnt.all().over(pl.min_horizontal(*places), pl.max_horizontal(*places))
-        return named.select(learnt & elsewhere).to_series()
+        numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical().cast(pl.Int64)
+        ends = rows.select(numbers.gather(rows[place]).alias(place) for place in places)
+        keys = ends.select(pl.min_horizontal(*places) * len(texts) + pl.max_horizontal(*places)).to_series()
+        return learnt & keys.is_in(keys.filter(~learnt).implode())
 
     overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
     if overlap.any():

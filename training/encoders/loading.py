@@ -35,17 +35,18 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     from sentence_transformers import SentenceTransformer
 
     from features.parsers.onednn import use_onednn
-    from features.parsers.sentence_encoder import require_vocabulary
+    from features.parsers.sentence_encoder import FULL_PRECISION, require_vocabulary
 
     hide_progress_bars()
+    given: Any = {"device": device, "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
         own = _own_modules(folder)
         if own:
             # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
             load = SentenceTransformer._load_with_module_classes
-            encoder = load(str(folder), own, device=device, local_files_only=True)
+            encoder = load(str(folder), own, **given)
         else:
-            encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
+            encoder = SentenceTransformer(str(folder), **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
     except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:

@@ -3,7 +3,9 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
+import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
 from sentences import refused
@@ -55,6 +57,16 @@ def test_a_transformer_alone_is_an_encoder_of_the_mean_of_its_words(tiny_encoder
     reconfigure(folder / "config.json", num_hidden_layers=4)
     with refused(EncoderDamaged):
         load_encoder(folder)
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_weights_saved_in_half_precision_are_loaded_to_be_trained(tiny_encoder, tmp_path, precision):
+    SentenceTransformer(str(tiny_encoder), device="cpu").to(precision).save_pretrained(str(tmp_path))
+    assert SentenceTransformer(str(tmp_path)).dtype == precision
+    encoder = load_encoder(tmp_path, device="cpu")
+    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
+    near = load_encoder(tiny_encoder, device="cpu").encode("a cat")
+    np.testing.assert_allclose(encoder.encode("a cat"), near, atol=0.05)
 
 
 def test_the_private_call_of_sentence_transformers_takes_classes_that_exist_here(tiny_encoder, tmp_path):
