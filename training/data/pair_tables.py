@@ -183,7 +183,6 @@ def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[st
 
     Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts.
     """
-
     learnt = rows["split"] == split
 
     def found(spellings: Sequence[str]) -> pl.Series:
