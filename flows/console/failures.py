@@ -10,6 +10,7 @@ anything else            "Unexpected …", and the file with the traceback
 import os
 import tempfile
 import traceback
+from pathlib import Path
 
 import click
 
@@ -64,10 +65,15 @@ def _of_the_file_system(error: Exception) -> str | None:
 def _traceback_of(error: Exception) -> str:
     """Write the traceback to its own file and return the words that name it; none if the disk is full."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as log:
-            log.write(without_passwords("".join(traceback.format_exception(error))))
+        return f"; the traceback is in {keep_traceback(without_passwords(''.join(traceback.format_exception(error))))}"
     except OSError:
         return ""
-    return f"; the traceback is in {log.name}"
+
+
+def keep_traceback(text: str) -> Path:
+    """Write a traceback to a file of its own, which only the user can read, and return its path."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
+        log.write(text)
+    return Path(log.name)
