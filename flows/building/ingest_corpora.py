@@ -192,21 +192,11 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     sentences = list(map(str, remarks))
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
-    example = partial(_example, report)
+    examples = {each.corpus: each for each in reversed(report.changed)}
     told = tell(
-        "flows.building/ingest.txt", "warnings", kept, changed, example, joining, {} if drops else leaked, stored
+        "flows.building/ingest.txt", "warnings", kept, changed, examples, joining, {} if drops else leaked, stored
     )
     return [*sentences, *filter(None, told.split("\n"))]
-
-
-def _example(report: IngestReport, corpus: str) -> str:
-    for each in report.changed:
-        if each.corpus == corpus:
-            scores, labels = (each.stored_score, each.found_score), (each.stored_label, each.found_label)
-            changed = scores if each.stored_label == each.found_label else labels
-            before, now = ("empty" if value is None else repr(value) for value in changed)
-            return f", such as {each.origin} ({before}, now {now})"
-    return ""
 
 
 def _by_corpus(report: IngestReport, count: str) -> Counter[str]:

@@ -172,7 +172,8 @@ def evaluation_job(project: Project, run: Path, split: str | None = None, suites
 
 def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Iterator[Due]:
     """Yield the evaluation of the finished seeds of a training that are not judged by what they are scored on now."""
-    missing, identities, reasons = [], [], []
+    missing: dict[str, Identity] = {}  # by id
+    reasons = []
     for seed in seeds_of(run):
         if not is_finished(seed):
             continue
@@ -181,8 +182,7 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         before = evaluation_of(seed).identity
         if before == expected and (seed / PROMOTION_FILE).is_file():
             continue
-        missing.append(name)
-        identities.append(expected)
+        missing[name] = expected
         if evaluation_of(seed).message:
             reasons.append("its evaluation failed")
         elif before and before != expected:
@@ -190,7 +190,7 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         else:
             reasons.append("it is not judged yet" if before else "it is not evaluated yet")
     if missing:
-        yield Due("evaluation", encoder, key_of(project, encoder, *identities), reasons[0], tuple(missing))
+        yield Due("evaluation", encoder, key_of(project, encoder, *missing.values()), reasons[0], tuple(missing))
 
 
 def _differences(before: Identity, now: Identity) -> str:
