@@ -8,9 +8,7 @@ anything else            "Unexpected …", and the file with the traceback
 """
 
 import os
-import tempfile
 import traceback
-from pathlib import Path
 
 import click
 
@@ -18,7 +16,7 @@ from features.core.errors import FacetflowError
 from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
 from features.core.file_errors import advice
 from flows.server.passwords import without_passwords
-from flows.terminal import detail
+from flows.terminal import detail, keep_traceback
 
 
 def fault_of(error: Exception) -> FacetflowError:
@@ -68,12 +66,3 @@ def _traceback_of(error: Exception) -> str:
         return f"; the traceback is in {keep_traceback(without_passwords(''.join(traceback.format_exception(error))))}"
     except OSError:
         return ""
-
-
-def keep_traceback(text: str) -> Path:
-    """Write a traceback to a file of its own, which only the user can read, and return its path."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as log:
-        log.write(text)
-    return Path(log.name)

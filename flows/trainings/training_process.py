@@ -18,8 +18,7 @@ from typing import Any
 
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
-from flows.console.failures import keep_traceback
-from flows.terminal import Verbosity, overheard, verbosity, visible, warn
+from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
