@@ -20,35 +20,21 @@ class FeatureStore:
     needs. `sentences`, `pairs` and `labels` come from the corpora, `rejects` are rows that a stage could not process,
     and each stage has the table of its name (`features.stages`).
 
-    Args:
-        store: the store.
-        release: the release to read.
+    Attributes:
+        path: folder of the store, or its address in an object storage.
+        release: the release that is read, with its number, and the rows, rejects and recipes of each table.
+        tables: names of the tables of the release.
     """
 
     def __init__(self, store: Store, release: Release) -> None:
-        self._store = store
-        self._release = release
-
-    @property
-    def path(self) -> Path | str:
-        """Folder of the store, or its address in an object storage."""
-        location = self._store.location
-        return location if "://" in location else Path(location)
-
-    @property
-    def release(self) -> Release:
-        """The release that is read, with its number, and the rows, rejects and recipes of each table."""
-        return self._release
+        self._store, self.release = store, release
+        self.path: Path | str = store.location if "://" in store.location else Path(store.location)
+        self.tables = tuple(name for name in TABLES if name in release.versions)
 
     @property
     def releases(self) -> tuple[Release, ...]:
         """All releases of the store, oldest first."""
         return tuple(self._store.releases())
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of the tables of the release."""
-        return tuple(name for name in TABLES if name in self._release.versions)
 
     def at(self, release: int) -> "FeatureStore":
         """Return the same store at another release.
@@ -68,8 +54,8 @@ class FeatureStore:
             StoreError: the release has no such table, or one of its files is missing or has another size.
         """
         if name not in self.tables:
-            raise UnknownTable(f"release {self._release.number} has no table {name!r}; {near(name, self.tables)}")
-        return self._store.scan(name, self._release.versions[name])
+            raise UnknownTable(f"release {self.release.number} has no table {name!r}; {near(name, self.tables)}")
+        return self._store.scan(name, self.release.versions[name])
 
     def __getattr__(self, name: str) -> pl.LazyFrame:
         if name not in TABLES:
@@ -80,8 +66,8 @@ class FeatureStore:
         return [*super().__dir__(), *self.tables]
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{name} {count:,}" for name, count in self._release.rows.items())
-        return f"<feature store {str(self.path)!r} at release {self._release.number}: {rows}>"
+        rows = ", ".join(f"{name} {count:,}" for name, count in self.release.rows.items())
+        return f"<feature store {str(self.path)!r} at release {self.release.number}: {rows}>"
 
 
 def open_store(path: str | Path, release: int | None = None) -> FeatureStore:

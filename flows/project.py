@@ -287,6 +287,10 @@ class Project(_Sections):
         """Corpus → neighbours of a sentence, of the corpora that ask for any."""
         return {corpus.name: corpus.neighbours for corpus in self.corpora if corpus.neighbours}
 
+    def ratings_for(self, encoder: EncoderSettings) -> tuple[EvaluationSet, ...]:
+        """Return the set of ratings that chooses the model of an encoder; empty if none does."""
+        return tuple(each for each in self.evaluation if encoder.by_ratings and each.name == encoder.choose_by)
+
     def encoder(self, name: str) -> EncoderSettings:
         """Return the encoder with a name; a SettingsError names those that there are."""
         encoders = {encoder.name: encoder for encoder in self.encoders}

@@ -16,9 +16,11 @@ import json
 import logging
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import click
@@ -138,3 +140,12 @@ def write_json(value: Any, *, indent: int | None = 2) -> None:
     global _n_json  # noqa: PLW0603 (a process has one standard output)
     click.echo(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
     _n_json += 1
+
+
+def keep_traceback(text: str) -> Path:
+    """Write a traceback to a file of its own, which only the user can read, and return its path."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
+        log.write(text)
+    return Path(log.name)

@@ -146,11 +146,7 @@ def _train(
         output=run,
         base=settings.base,
         licences={corpus.name: corpus.record.licence for corpus in settings.corpora},
-        ratings=tuple(
-            rating_set
-            for rating_set in settings.evaluation
-            if encoder.by_ratings and rating_set.name == encoder.choose_by
-        ),
+        ratings=settings.ratings_for(encoder),
         shared=shared,
     )
     with recorded(run, training_identity(settings, encoder, contents)):

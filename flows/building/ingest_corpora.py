@@ -12,8 +12,6 @@ import polars as pl
 
 from features.core.pages import tell
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
-from features.core.wording import counted
-from features.corpora.settings import CorpusSettings
 from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.faults import cut
@@ -140,47 +138,9 @@ def _read(
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what was read, a sentence each: in all, by split where they are drawn, by aspect (`label_counts`)."""
-    return [_summary(report, project.corpora), *_drawn_splits(report, project.corpora), *map(_labels_in_words, labels)]
-
-
-def _summary(report: IngestReport, corpora: Sequence[CorpusSettings]) -> str:
-    """Speak of texts, not sentences, if there are no pairs."""
-    dropped = sum(split.dropped for split in report.splits)
-    leaked = f", {dropped:,} kept out as evaluation sentences" if dropped else ""
-    rejected = f", {report.rejected:,} rejected" if report.rejected else ""
-    only_texts = all(corpus.record.has_texts for corpus in corpora)
-    counts = (
-        (report.new_sentences, "text" if only_texts else "sentence", report.sentence_shards),
-        (report.new_pairs, "pair", report.pair_shards),
-        (report.new_labels, "label", report.label_shards),
-    )
-    new = ", ".join(
-        counted(count, f"new {what}") + ("" if only_texts else f" in {counted(shards, 'shard')}")
-        for count, what, shards in counts
-        if count
-    )
-    skipped = f", {left_out(report.skipped)}" if report.skipped else ""
-    rows = f"Read {counted(report.rows - report.unread, 'row')}"
-    if report.unread:
-        rows += f" ({report.unread:,} are in corpora that have not changed since they were read)"
-    return f"{rows}: {new or 'nothing new'}{rejected}{leaked}{skipped}."
-
-
-def left_out(skipped: Mapping[str, int]) -> str:
-    """Return how many rows are left out by design and why, such as `102 left out: debatable`."""
-    reasons = [f"{rows:,} {reason}" for reason, rows in skipped.items()] if len(skipped) > 1 else skipped
-    return f"{sum(skipped.values()):,} left out: {', '.join(reasons)}"
-
-
-def _drawn_splits(report: IngestReport, corpora: Sequence[CorpusSettings]) -> list[str]:
-    """Count rows: a text that occurs twice in a corpus counts as two, but is one text to search."""
-    sentences = []
-    for corpus in corpora:
-        counts = {each.split: each.new + each.known for each in report.splits if each.corpus == corpus.name}
-        if corpus.draw is not None:
-            listed = ", ".join(f"{counts.get(split, 0):,} {split}" for split in SPLITS)
-            sentences.append(f"{'Rows' if corpus.record.has_texts else 'Pairs'} of {corpus.name!r}: {listed}.")
-    return sentences
+    # Rows: a text that occurs twice in a corpus counts as two, but is one text to search.
+    rows = {(each.corpus, each.split): each.new + each.known for each in report.splits}
+    return tell("flows.building/ingest.txt", "read", report, project.corpora, rows, SPLITS, labels, cut).split("\n")
 
 
 def label_counts(project: Project, store: StoreReader) -> list[dict[str, Any]]:
@@ -214,15 +174,6 @@ def label_counts(project: Project, store: StoreReader) -> list[dict[str, Any]]:
     return sorted(counts, key=lambda each: (corpora.index(each["corpus"]), each["aspect"]))
 
 
-def _labels_in_words(counts: Mapping[str, Any]) -> str:
-    most = ", ".join(f"{cut(label)!r} ({texts:,})" for label, texts in counts["most"].items())
-    return (
-        f"Aspect {counts['aspect']!r} of {counts['corpus']!r}: {counted(counts['labels'], 'label')} on "
-        f"{counted(counts['texts'], 'text')}, {counts['rare']:,} with fewer than {counts['min_texts']} training texts "
-        f"(`min_texts`); the most frequent: {most}."
-    )
-
-
 def _requirement(project: Project, corpus: str, aspect: str) -> tuple[int, str]:
     reading = [
         (encoder.min_texts, encoder.splits[0])
@@ -241,21 +192,11 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     sentences = list(map(str, remarks))
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
-    example = partial(_example, report)
+    examples = {each.corpus: each for each in reversed(report.changed)}
     told = tell(
-        "flows.building/ingest.txt", "warnings", kept, changed, example, joining, {} if drops else leaked, stored
+        "flows.building/ingest.txt", "warnings", kept, changed, examples, joining, {} if drops else leaked, stored
     )
     return [*sentences, *filter(None, told.split("\n"))]
-
-
-def _example(report: IngestReport, corpus: str) -> str:
-    for each in report.changed:
-        if each.corpus == corpus:
-            scores, labels = (each.stored_score, each.found_score), (each.stored_label, each.found_label)
-            changed = scores if each.stored_label == each.found_label else labels
-            before, now = ("empty" if value is None else repr(value) for value in changed)
-            return f", such as {each.origin} ({before}, now {now})"
-    return ""
 
 
 def _by_corpus(report: IngestReport, count: str) -> Counter[str]:

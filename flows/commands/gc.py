@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
     from features.store.damage import Damage, Verification
 
 _MOST = timedelta(days=36500)
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
 class Age(click.ParamType[timedelta]):
@@ -32,13 +32,10 @@ class Age(click.ParamType[timedelta]):
         match = re.fullmatch(r"(\d+)([mhdw])", value)
         if match is None:
             self.fail(f"{value!r} is not an age: write a number and m, h, d or w, such as 7d", param, ctx)
-        try:
-            age = timedelta(**{_UNITS[match[2]]: int(match[1])})
-        except OverflowError:
-            age = timedelta.max
-        if age > _MOST:
+        count, unit = int(match[1]), _UNITS[match[2]]
+        if count > _MOST / unit:
             self.fail(f"{value!r} is more than {_MOST.days:,} days, longer than anything has been kept", param, ctx)
-        return age
+        return count * unit
 
 
 @click.command()

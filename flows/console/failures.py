@@ -8,7 +8,6 @@ anything else            "Unexpected …", and the file with the traceback
 """
 
 import os
-import tempfile
 import traceback
 
 import click
@@ -17,7 +16,7 @@ from features.core.errors import FacetflowError
 from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
 from features.core.file_errors import advice
 from flows.server.passwords import without_passwords
-from flows.terminal import detail
+from flows.terminal import detail, keep_traceback
 
 
 def fault_of(error: Exception) -> FacetflowError:
@@ -64,10 +63,6 @@ def _of_the_file_system(error: Exception) -> str | None:
 def _traceback_of(error: Exception) -> str:
     """Write the traceback to its own file and return the words that name it; none if the disk is full."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as log:
-            log.write(without_passwords("".join(traceback.format_exception(error))))
+        return f"; the traceback is in {keep_traceback(without_passwords(''.join(traceback.format_exception(error))))}"
     except OSError:
         return ""
-    return f"; the traceback is in {log.name}"

@@ -17,13 +17,11 @@ _NAMED = 20
 
 @contextmanager
 def nothing_half_written(left: str = "nothing was written") -> Iterator[None]:
-    """Report at an interrupt that the output of a command on files is unchanged, or what else is left."""
+    """Let the command line report at an interrupt that the output is unchanged, or what else is left."""
     try:
         yield
     except KeyboardInterrupt:
-        warn("")  # after the ^C of the terminal
-        warn(f"facetflow: Interrupted; {left}.")
-        raise click.exceptions.Exit(130) from None
+        raise KeyboardInterrupt(f"Interrupted; {left}.") from None
 
 
 def require_one_standard(first: Path, second: Path) -> None:

@@ -104,7 +104,6 @@ class DataView(View):
             "falling": falling,
             "rows": [{key: _shown(value) for key, value in row.items()} for row in page_rows.to_dicts()],
             "total": total,
-            "counted": counted(total, "row"),
             "page": page,
             "pages": max(1, -(-total // ROWS)),
             "spread": spread,

@@ -22,7 +22,7 @@ from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.background import Tell
 from flows.explorer.pair import WHOLE
-from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of, texts_form
+from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 from training.attribution import facet_dimensions
 from training.encoders.s3bert.facets import FacetLayout
@@ -53,8 +53,7 @@ class MapView(View):
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what to draw."""
-        facets = facets_of(self, query, (query.text("space"),))
-        return texts_form(self, query) | {"facets": facets, "points": query.text("points", f"{_POINTS}")}
+        return {"facets": facets_of(self, query, (query.text("space"),)), "points": f"{_POINTS}"}
 
     def answer(self, query: Query) -> Answer | None:
         """Place the texts, and find what colours them."""

@@ -14,20 +14,6 @@ from training.attribution import Attribution
 
 WHOLE = "sentence"
 _TINY = 1e-6
-EXAMPLES = (
-    ("The boy thanked the doctor.", "The doctor thanked the boy."),
-    ("She has not read the letter.", "She has read the letter."),
-    ("Two cats look out of the window.", "A cat looks out of the window."),
-    ("The dog chased the cat.", "The cat was chased by the dog."),
-    ("Anna flew from Paris to Rome.", "Anna flew from Rome to Paris."),
-    ("You may leave now.", "You must leave now."),
-    ("The lawyer wants to win.", "The lawyer wants him to win."),
-    ("Prices fell because demand collapsed.", "Demand collapsed because prices fell."),
-    ("Marie Curie won two Nobel Prizes.", "Linus Pauling won two Nobel Prizes."),
-    ("A man is playing a guitar on the street.", "A woman is slicing an onion."),
-)
-"""Pairs that differ in a role, a negation, a number, the voice, an order, a modal, a referent, a cause, a name, and in
-everything."""
 
 
 class PairView(View):
@@ -42,10 +28,6 @@ class PairView(View):
         Parameter("facet", "whose similarity is shared among the words: a facet, `residual`, or `sentence` for all"),
         ENCODER,
     )
-
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return ready examples, the pairs of this session, and the encoders."""
-        return {"examples": EXAMPLES, "history": self.session.history(self.name), **self.encoders(query)}
 
     def answer(self, query: Query) -> Answer | None:
         """Explain the pair, and share the similarity of the chosen facet among the words."""
@@ -81,7 +63,6 @@ class PairView(View):
                 "sides": _sides(explained, shares, facet),
                 "facet": facet,
                 "shares": shares,
-                "strongest": [] if shares is None else shares.strongest(5),
                 "whole": WHOLE,
                 "note": note,
                 "question": METRICS[facet].question if facet in METRICS else "",

@@ -50,10 +50,6 @@ class RunsView(View):
         Parameter("beside", "another training, to compare it with"),
     )
 
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return which trainings were chosen."""
-        return {"chosen": query.text("run"), "beside": query.text("beside")}
-
     def answer(self, query: Query) -> Answer | None:
         """List the trainings, or show the chosen ones."""
         if (settings := self.session.here.project) is None:
@@ -67,7 +63,6 @@ class RunsView(View):
             "table": runs_table(settings, listed),
             "messages": run_messages(listed),
             "reports": [run for run in states if (settings.runs / run / REPORT_FILE).is_file()],
-            "report": REPORT,
             "states": states,
             "is_live": "running" in (states[name] for name in chosen or states),
             "charts": _charts(list(courses.values())),

@@ -50,11 +50,10 @@ class SearchView(View):
     )
 
     def form(self, query: Query) -> dict[str, Any]:
-        """Return what to search, and the weights of the facets."""
+        """Return the facets, and what weighs them: the query, or presets."""
         weights = query.starting(_WEIGHT)
         names = facets_of(self, query, weights)
-        return texts_form(self, query) | {
-            "k": query.text("k", "10"),
+        return {
             "names": names,
             "weights": weights,
             "presets": [
@@ -62,7 +61,6 @@ class SearchView(View):
                 for title, preset in PRESETS
                 if preset.keys() <= set(names)
             ],
-            "history": self.session.history(self.name),
         }
 
     def answer(self, query: Query) -> Answer | None:
@@ -96,17 +94,6 @@ def facets_of(view: View, query: Query, more: Collection[str] = ()) -> list[str]
     name = query.text("encoder")
     layout = view.session.explainer_of(name if name in view.session.encoders() else "").layout
     return [] if layout is None else [facet.name for facet in layout.facets if facet.is_clear or facet.name in more]
-
-
-def texts_form(view: View, query: Query) -> dict[str, Any]:
-    """Return what a form shows that chooses texts and their encoder."""
-    here = view.session.here
-    return view.encoders(query) | {
-        "among": query.text("among", view.session.texts),
-        "column": query.text("column"),
-        "in_project": here.store is not None,
-        "corpora": [corpus.name for corpus in here.corpora],
-    }
 
 
 def embedded_texts(

@@ -39,13 +39,10 @@ class AddressesView(View):
     gives = "this description"
     listed = False
 
-    def form(self, query: Query) -> dict[str, Any]:
-        """Return all addresses with their parameters."""
-        return {"paths": describe()["paths"], "openapi": OPENAPI}
-
     def answer(self, query: Query) -> Answer:
         """Return the description."""
-        return Answer({}, describe())
+        description = describe()
+        return Answer(description, description)
 
 
 VIEWS: tuple[type[View], ...] = (PairView, SearchView, MapView, DataView, RunsView, SentenceView, AddressesView)

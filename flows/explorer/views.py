@@ -122,10 +122,6 @@ class View(ABC):
         """Return what explains with the chosen encoder; a SettingsError when there is no such encoder."""
         return self.session.explainer_of(query.choice("encoder", self.session.encoders()))
 
-    def encoders(self, query: Query) -> dict[str, Any]:
-        """Return the encoders to choose from, and the chosen one."""
-        return {"encoders": self.session.encoders(), "encoder": query.text("encoder")}
-
     def form(self, query: Query) -> dict[str, Any]:
         """Return what the form shows besides the query, whatever was asked; quickly. Nothing by default."""
         return {}

@@ -11,10 +11,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from features.core.pages import render, tell_date
+from features.core.pages import render, tell
 from features.core.types import LEFT_OUT
 from features.store.unproven import tell_unproven
-from flows.building.ingest_corpora import left_out
 from flows.watching.progress import clock
 
 _LEAST = 0.12  # percent of the width: anything narrower would not be visible
@@ -22,11 +21,6 @@ _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 
 _TICKS = 6
 _LAST_TICK = 94  # percent: a label further right would run off the page
 _COLOURS = 8
-_OUTCOMES = {
-    "failed": "failed",
-    "lost": "lost with its worker, shown up to its last report",
-    "running": "still being made",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +50,13 @@ def draw_timeline(bars: Sequence[Bar], stages: Sequence[str], seconds: float) ->
     that thousands of shards fit a page.
     """
     colours = {stage: f"s{position % _COLOURS}" for position, stage in enumerate(stages)}
-    drawn, outcomes = {bar.stage for bar in bars}, {bar.outcome for bar in bars}
+    drawn = {bar.stage for bar in bars}
     ordered = sorted(bars, key=lambda bar: (_natural(bar.worker), bar.begun))
     lanes = groupby(ordered, key=lambda bar: bar.worker)
     return render(
         "flows.pages/timeline.html",
-        keys=[(colour, stage) for stage, colour in colours.items() if stage in drawn]
-        + [(f"s7 {outcome}", words) for outcome, words in _OUTCOMES.items() if outcome in outcomes],
+        stages={stage: colour for stage, colour in colours.items() if stage in drawn},
+        outcomes={bar.outcome for bar in bars},
         lanes=[(worker or "worker unknown", _joined(lane, seconds)) for worker, lane in lanes],
         ticks=[(100 * tick / seconds, clock(tick)) for tick in _ticks(seconds)],
         colours=colours,
@@ -102,51 +96,25 @@ def _ticks(seconds: float) -> list[float]:
 
 SHOWN_SHARDS = 300
 """Shards in the table of shards; those that failed come first, then the longest."""
-_STILL = (
-    "It was still running when this was written, at {written}. If it is no longer running, it was killed: `facetflow "
-    "status` says so, and the next build continues from what was committed."
-)
-_ENDINGS = {
-    "running": ("", _STILL),
-    "done": ("good", "Done."),
-    "partly": ("bad", "Partly done: what was made is committed."),
-    "failed": ("bad", "Failed."),
-    "interrupted": ("bad", "Interrupted."),
-    "killed": ("bad", "Killed."),
-}
 _ORDER = {"failed": 0, "left out": 1}
-_STATES = {"waiting": "not made", "submitted": "not made", "made": "made, not committed"}
 
 
 def render_build(facts: Mapping[str, Any]) -> str:
     """Return the page of a build, from the content of `build.json`."""
     shards = sorted(facts["shards"], key=lambda shard: (_ORDER.get(shard["state"], 2), -(shard["seconds"] or 0.0)))
-    kind, words = _ENDINGS[facts["state"]]
-    total = facts["wall"].get("total", 0.0)
     skipped = (facts["ingest"] or {}).get("skipped")
     return render(
         "flows.pages/build.html",
         title=f"Build of {facts['project']}",
         facts=facts,
-        total=total,
-        duration=_duration(total),
-        ending=(kind, words.format(written=tell_date(facts["written"]) if facts["written"] else "its beginning")),
-        failed=[shard for shard in facts["shards"] if shard["state"] == "failed"][:SHOWN_SHARDS],
+        clock=clock,
         timeline=_timeline(facts),
         stages=[_stage(stage, facts["shards"]) for stage in facts["stages"]],
-        reasons=[stage["why"] for stage in facts["stages"] if stage["planned"]],
         unproven=tell_unproven(facts["unproven"]) if facts.get("unproven") else "",
-        left_out=left_out(skipped) if skipped else "",
+        left_out=tell("flows.building/ingest.txt", "left_out", skipped) if skipped else "",
         not_wrong=LEFT_OUT,
         shards=shards[:SHOWN_SHARDS],
-        states=_STATES,
     )
-
-
-def _duration(seconds: float) -> str:
-    if not seconds:
-        return ""
-    return f"{clock(seconds)} h of wall time" if seconds >= 3600 else f"{seconds:.0f} s of wall time"
 
 
 def _timeline(facts: Mapping[str, Any]) -> str:

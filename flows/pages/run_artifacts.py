@@ -21,6 +21,11 @@ from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
 from flows.watching.shard_history import ENDED, BuildHistory, ShardHistory
+from training.evaluation.run import METRICS_FILE, REPORT_FILE
+from training.evaluation.seen import tell_choice
+from training.evaluation.suites import score_tables
+from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
+from training.writing import read_json
 
 SHOWN_SHARDS = 500
 """Maximum rows of the table of shards: a server sends all of them to every viewer."""
@@ -62,10 +67,6 @@ class BuildArtifacts:
 
 def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
     """Yield the artifacts of a finished training, from the folder of its encoder."""
-    from training.evaluation.seen import tell_choice
-    from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
-    from training.writing import read_json
-
     course, name = read_json(encoder / TRAINING_FILE), encoder_name(encoder.parent)
     named = {
         "steps": "steps",
@@ -85,11 +86,6 @@ def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
 
 def show_evaluation(settings: Project, scores: Path) -> Iterator[Artifact]:
     """Yield the artifacts of an evaluation, from the file of its scores; only a complete evaluation has a report."""
-    from training.evaluation.run import METRICS_FILE, REPORT_FILE
-    from training.evaluation.suites import score_tables
-    from training.runs import encoder_name, run_id
-    from training.writing import read_json
-
     folder = scores.parent
     owner = f"{settings.name} {encoder_name(folder)}"
     for number, table in enumerate(score_tables(read_json(scores))):
@@ -147,17 +143,18 @@ def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Art
 
 
 def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
-    rows = []
-    for entry in quality:
-        share = "" if entry["share"] is None else f"{entry['share']:.2%}"
-        of_stage = {"stage": entry["stage"], "rows": entry["rows"], "limit": f"{entry['limit']:.1%}"}
-        rows.append(of_stage | {"code": "all", "rejected": entry["rejected"], "share": share})
-        rows += [
-            of_stage | {"code": code, "rejected": count, "share": f"{count / entry['rows']:.2%}"}
-            for code, count in entry["codes"].items()
-        ]
-    columns = ("stage", "code", "rows", "rejected", "share", "limit")
-    rows = [{column: row[column] for column in columns} for row in rows]
+    rows = [
+        {
+            "stage": entry["stage"],
+            "code": code,
+            "rows": entry["rows"],
+            "rejected": count,
+            "share": f"{count / entry['rows']:.2%}" if entry["rows"] else "",
+            "limit": f"{entry['limit']:.1%}",
+        }
+        for entry in quality
+        for code, count in {"all": entry["rejected"], **entry["codes"]}.items()
+    ]
     about = (
         "rejected rows of the whole store by stage and code; the limit applies to all codes of a stage together, "
         f"not counting rows left out for the sake of evaluation ({', '.join(sorted(LEFT_OUT))})."

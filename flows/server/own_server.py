@@ -52,11 +52,6 @@ TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LE
 """What `--verbose` sets instead: one line for every flow and task run, with its state."""
 
 
-def log_before(log: Path) -> Path:
-    """Return where the log of the server before a restart is kept."""
-    return log.with_name(f"{log.name}.1")
-
-
 class OwnServer:
     """Our own Prefect server: started at once, waited for when it is needed, always stopped.
 
@@ -68,6 +63,7 @@ class OwnServer:
     Attributes:
         url: address of its API.
         credentials: name and password that it asks for, `name:password`.
+        log_before: file with the log of its process before a restart.
     """
 
     def __init__(self, home: Path | None = None, port: int = 0, *, events: bool = False) -> None:
@@ -88,7 +84,7 @@ class OwnServer:
             # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
             home, self._held = scratch_folder("prefect")
         self.home = home
-        self._log = home / "server.log"
+        self._log, self.log_before = home / "server.log", home / "server.log.1"
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}/api"
         self.credentials = f"facetflow:{secrets.token_urlsafe(32)}"
@@ -128,7 +124,7 @@ class OwnServer:
 
     def _start(self) -> None:
         with suppress(FileNotFoundError):  # why its predecessor ended
-            self._log.replace(log_before(self._log))
+            self._log.replace(self.log_before)
         descriptor = self._listener.fileno()
         arguments = (str(self.home), str(descriptor), str(os.getpid()), "lasting" if self._lasting else "private")
         with self._log.open("wb") as log:

@@ -29,7 +29,7 @@ from features.core.leftovers import remove_dead_scratch, scratch
 from features.core.pages import render
 from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows, runs_of_processes, schedule_again
-from flows.server.own_server import OwnServer, log_before
+from flows.server.own_server import OwnServer
 from flows.server.prefect_address import answers, talking_to
 from flows.server.up_record import Running, running, state_folder
 from flows.terminal import detail, say, warn
@@ -73,7 +73,7 @@ def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_resta
                 if server.ended() or lost or unanswered == _UNANSWERED:
                     silent = f"did not answer {unanswered} times in a row"
                     how = "ended by itself" if server.ended() else "lost its database" if lost else silent
-                    _count(restarts, f"The Prefect server {how}", state / "prefect" / "server.log")
+                    _count(restarts, f"The Prefect server {how}", server.log_before)
                     server.restart()
                     unanswered, restarted = 0, True
                 if worker is not None and worker.poll() is not None:
@@ -219,7 +219,7 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     """Say that something is restarted, and wait first if that has happened too often lately."""
     restarts.append(time.monotonic())
     often = sum(then > restarts[-1] - _WITHIN for then in restarts) > _RESTARTS
-    where = f"; see {str(log_before(log))!r}" if log is not None else ""
+    where = f"; see {str(log)!r}" if log is not None else ""
     warn(f"{what} and is restarted{f' in {_PAUSE:.0f} s, because that happens often' if often else ''}{where}.")
     if often:
         time.sleep(_PAUSE)

@@ -172,7 +172,8 @@ def evaluation_job(project: Project, run: Path, split: str | None = None, suites
 
 def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Iterator[Due]:
     """Yield the evaluation of the finished seeds of a training that are not judged by what they are scored on now."""
-    missing, identities, reasons = [], [], []
+    missing: dict[str, Identity] = {}  # by id
+    reasons = []
     for seed in seeds_of(run):
         if not is_finished(seed):
             continue
@@ -181,8 +182,7 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         before = evaluation_of(seed).identity
         if before == expected and (seed / PROMOTION_FILE).is_file():
             continue
-        missing.append(name)
-        identities.append(expected)
+        missing[name] = expected
         if evaluation_of(seed).message:
             reasons.append("its evaluation failed")
         elif before and before != expected:
@@ -190,7 +190,7 @@ def _evaluations(project: Project, encoder: EncoderSettings, run: Path) -> Itera
         else:
             reasons.append("it is not judged yet" if before else "it is not evaluated yet")
     if missing:
-        yield Due("evaluation", encoder, key_of(project, encoder, *identities), reasons[0], tuple(missing))
+        yield Due("evaluation", encoder, key_of(project, encoder, *missing.values()), reasons[0], tuple(missing))
 
 
 def _differences(before: Identity, now: Identity) -> str:
@@ -220,14 +220,15 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
 
 def evaluation_identity(encoder: Identity, run: str, job: EvaluationJob) -> Identity:
     """Return the identity of an evaluation of an encoder by all suites."""
-    described = {each.name: each.model_dump(mode="json") for each in (*job.ratings, *job.tasks)}
     settings = job.model_dump(mode="json", include={"split", "classifiers", "folds"})
     without = job.source.without if job.source else ()
-    sets = {name: _digest([_json(entry), *_files(entry, job.base)]) for name, entry in described.items()}
     return {
         "encoder": _digest([run, _json(encoder)]),
         "settings": _digest([_json(settings), _json(sorted(without))]),
-        **{f"evaluation.{name}": digest for name, digest in sets.items()},
+        **{
+            f"evaluation.{each.name}": _digest([_json(each.model_dump(mode="json")), *_files(each, job.base)])
+            for each in (*job.ratings, *job.tasks)
+        },
     }
 
 
@@ -263,20 +264,16 @@ def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, .
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
     """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
-    chosen = [
-        rating_set for rating_set in project.evaluation if encoder.by_ratings and rating_set.name == encoder.choose_by
-    ]
     try:
-        rated = read_rating_sets(chosen, project.base)
+        rated = read_rating_sets(project.ratings_for(encoder), project.base)
     except InputError:  # the training reports what is wrong with them
         return ""
     return "".join(map(rating_digest, rated))
 
 
-def _files(described: Mapping[str, Any], base: Path) -> list[str]:
+def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     """Return the digests of the files of an evaluation set, in order; of those that can be read."""
-    splits = EvaluationSet.model_validate(described).splits.values()
-    names = [name for files in splits for name in ([files] if isinstance(files, str) else files)]
+    names = [name for files in evaluation.splits.values() for name in ([files] if isinstance(files, str) else files)]
     return [file_sha256(base / name) for name in names if (base / name).is_file()]
 
 

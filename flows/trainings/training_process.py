@@ -12,14 +12,13 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
-from flows.terminal import Verbosity, overheard, verbosity, visible, warn
+from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
@@ -129,9 +128,5 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text, encoding="utf-8")
     except OSError:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="facetflow-error-", suffix=".log", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(text)
-        log = Path(file.name)
+        log = keep_traceback(text)
     return f"{module} ended with {withheld[-1]}; the traceback is in {str(log)!r}."

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import uuid
+from pathlib import Path
 
 import psutil
 import pytest
@@ -30,6 +31,7 @@ class Server:
     """A server that runs and answers until a test says otherwise."""
 
     url, address, credentials = UP["url"], WITH_PASSWORD, "facetflow:secret"
+    log_before = Path("server.log.1")
 
     def wait_until_ready(self):
         pass
