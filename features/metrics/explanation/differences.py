@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates, stem_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_of
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -247,7 +247,9 @@ def _names(told: Told) -> None:
 
 
 def _coreference(told: Told) -> None:
-    kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in told.texts.tokens]
+    kinds = [
+        [t for t in side if t.kind == "pronoun" and t.lower.endswith(("self", "selves"))] for side in told.texts.tokens
+    ]
     if bool(kinds[0]) == bool(kinds[1]):
         return
     side = int(bool(kinds[1]))
