@@ -110,11 +110,8 @@ class ComparedGraphs:
         return bool(facet.left) and facet.matched == len(facet.left) == len(facet.right)
 
     def differ_in(self, name: str) -> bool:
-        """Return whether a facet sees a difference."""
-        facet = self.facets[name]
-        if facet.score is None:
-            return any(not item.matched for item in (*facet.left, *facet.right))
-        return facet.score < 1
+        """Return whether a facet that compares no vectors sees a difference."""
+        return self.facets[name].score != 1
 
     def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
         """Return the positions of unmatched items in a facet, on each side."""

@@ -83,7 +83,7 @@ def _negations(told: Told) -> None:
     elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
-    elif cues[0] and (any(scopes) or not texts.reordered) and not _same_place(told, cues):
+    elif (any(scopes) or not texts.reordered) and not _same_place(told, cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
@@ -135,7 +135,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif len(moved) == 2 and texts.reordered and not (texts.apart or texts.may_be_passive):
+    elif len(moved) == 2 and not (texts.apart or texts.may_be_passive):
         stems = [stem for stem, _ in moved]
         frames = [frame for frame in both.swaps((stems[:1], stems[1:])) if frame]
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
@@ -351,7 +351,7 @@ def _unsure(told: Told) -> None:
 
 
 def _forms(told: Told) -> None:
-    chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
+    chunks = told.chunks({"grammar", "quantity"})
     passive = told.texts.voice or told.texts.passive_verb
     helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
     pairs = [
