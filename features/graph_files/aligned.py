@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 
 from features.core.faults import CannotPair, GraphUnusable
 from features.core.files import short_name, source_name
@@ -119,7 +118,9 @@ def render_drawing(aligned: AlignedFiles) -> str:
 FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
 """The formats of alignments."""
 
-WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = MappingProxyType(
-    {"jsonl": (write_lines, None), "html": (render_aligned, 50), "svg": (render_drawing, 1)}
-)
+WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = {
+    "jsonl": (write_lines, None),
+    "html": (render_aligned, 50),
+    "svg": (render_drawing, 1),
+}
 """Format → how alignments are written, and how many by default: a pair on a page takes some 12 kB."""

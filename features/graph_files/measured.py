@@ -16,15 +16,13 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.batch import GraphBatch
 from features.graphs.table import graphs_frame
-from features.metrics.label_vectors import LabelVectors, words_of
+from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, Vectors, words_of
 from features.metrics.measurement import Items, compare, measure_own
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS
 from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
-from features.schemas import LABEL_VECTORS
-from features.stages.stage import vector_column
 
 _AT_ONCE = 256
 """Pairs decoded and measured at once, so that memory does not grow with the number of graphs. More are not faster
@@ -87,18 +85,16 @@ class _Words:
 
     def __init__(self, source: WordVectors) -> None:
         self._source = source
-        self._seen: set[str] = set()
-        self._rows = pl.DataFrame(schema=LABEL_VECTORS)
+        self._vectors: dict[str, Vectors | None] = {}  # None for a word without one
 
     def of_graphs(self, graphs: GraphBatch) -> LabelVectors:
-        words = words_of([*graphs.concept_names, *graphs.value_names])
-        if new := sorted(words - self._seen):
-            self._seen.update(new)
-            labels, matrix = self._source.look_up(new)
-            rows = pl.DataFrame({"label": labels, "vector": vector_column(matrix)}, schema=LABEL_VECTORS)
-            self._rows = pl.concat([self._rows, rows])
-        of_these = pl.col("label").is_in(pl.Series(sorted(words), dtype=pl.String).implode())
-        return LabelVectors.from_rows(self._rows.filter(of_these))
+        words = sorted(words_of([*graphs.concept_names, *graphs.value_names]))
+        if new := [word for word in words if word not in self._vectors]:
+            self._vectors |= dict.fromkeys(new)
+            self._vectors |= zip(*self._source.look_up(new), strict=True)
+        known = {word: vector for word in words if (vector := self._vectors[word]) is not None}
+        matrix = np.array([*known.values()]) if known else np.empty((0, DIMENSIONS_OF_NONE), np.float32)
+        return LabelVectors([*known], matrix)
 
 
 _Failures = dict[int, list[str]]  # number of a pair → why an own metric has no value for it

@@ -9,7 +9,6 @@ reads            item             from the table
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Literal
 
 import polars as pl
@@ -19,9 +18,7 @@ from features.parsers.srl.frames import Frame, Span, frames_of
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 
-TABLES: Mapping[Reads, str] = MappingProxyType(
-    {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
-)
+TABLES: Mapping[Reads, str] = {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
 """Kind of item → the table that has it."""
 
 

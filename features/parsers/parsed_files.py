@@ -11,7 +11,6 @@ Every line of the input is in the output, under its id.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import polars as pl
@@ -25,11 +24,11 @@ from features.schemas import SRL
 Kind = Literal["amr", "dependencies", "srl"]
 
 _WITHOUT_TXT = {**TABLES, "tsv": (".tsv",)}
-FORMATS: Mapping[Kind, Formats] = MappingProxyType({
+FORMATS: Mapping[Kind, Formats] = {
     "amr": {"amr": (".amr", ".penman", ".txt"), **_WITHOUT_TXT},
     "dependencies": {"conllu": (".conllu",), **TABLES},
     "srl": {"conll": (".conll",), **TABLES},
-})  # fmt: skip
+}
 """The formats of each kind of parse; the first is used for standard output."""
 
 _REJECT = ("code", "message")

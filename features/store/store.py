@@ -1,7 +1,7 @@
 """The store: who writes what, and what a reader sees.
 
     worker    write_shard ──> Parquet files, final names, in no table ──> Receipt     (`features.store.writing`)
-    flow      commit(receipts) ──> verify ──> rejects ──> tables                      (`features.store.writing`)
+    flow      commit(receipts) ──> verify ──> rejects ──> tables
     reader    read(table, version) ──> the files that the log names                   (`features.store.reader`)
 
 A process may die between any two steps. What was written but not committed is invisible and is written again;
@@ -9,11 +9,13 @@ committing a receipt twice changes nothing; a shard is in a table once or not at
 """
 
 import dataclasses
+import importlib.metadata
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from itertools import chain
 
 import polars as pl
 
@@ -133,16 +135,53 @@ class Store(StoreReader):
             run_id: the run, stored with the commit.
             recipes: stage → how it was made; the identity of every receipt must be that of its recipe.
         """
+        unique = list({(receipt.stage, receipt.shard): receipt for receipt in receipts}.values())
+        if not unique:
+            return {}
         tables = {name: self._table(name) for name in self._ids}
-        return writing.commit(tables, receipts, run_id=run_id, recipes=recipes)
+        for receipt in unique:
+            writing.check_recipe(receipt, recipes[receipt.stage])
+        files = {name: [file for each in unique if each.stage == name and (file := each.data)] for name in tables}
+        files["rejects"] = [file for each in unique if (file := each.reject_data)]
+        for name, written in files.items():
+            writing.check_files(tables[name], written)
+        metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
+        before = self.versions()
+        # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are
+        # lost.
+        emptied = [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data]
+        made = [receipt for receipt in unique if receipt.reject_data]
+        described = metadata | {"versions": before} | writing.described(made, recipes)
+        after = {"rejects": tables["rejects"].replace(files["rejects"], emptied, described)}
+        for name, table in tables.items():
+            made = [receipt for receipt in unique if receipt.stage == name and receipt.data]
+            if made:
+                # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
+                further = writing.further_columns(table, chain.from_iterable(receipt.columns for receipt in made))
+                table.add_columns({**table.columns, **further})
+                described = metadata | {"versions": before | after} | writing.described(made, recipes)
+                after[name] = table.replace(files[name], (), described)
+        return after
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.
 
         Returned is the version of each table that was checked.
         """
-        tables = {name: self._table(name) for name in self._ids}
-        return writing.withdraw(tables, shards, run_id=run_id)
+        withdrawn: dict[str, list[Shard]] = {}
+        for stage, shard in shards:
+            withdrawn.setdefault(stage, []).append(shard)
+        if not withdrawn:
+            return {}
+        version = importlib.metadata.version("facetflow")
+        metadata = {"run_id": run_id, "code_version": version, "withdrawn": withdrawn}
+        # Rejects first: after a crash in between the rows are still there, and the next call takes them out.
+        rejected = [(stage, shard) for stage, names in withdrawn.items() for shard in names]
+        after = {"rejects": self._table("rejects").replace([], rejected, metadata)}
+        return after | {
+            stage: self._table(stage).replace([], [(None, shard) for shard in names], metadata)
+            for stage, names in withdrawn.items()
+        }
 
     # -- releases, runs, garbage -------------------------------------------------------------------------------------
 

@@ -1,16 +1,11 @@
-"""From rows to tables: what a worker writes, and what the flow commits of it.
-
-worker    check what a table requires ──> files of rows and rejects that are in no table yet ──> receipt
-flow      receipts ──> verify every file ──> replace the shard's previous content with it
-"""
+"""What a table requires of rows before they are written, and of what was written before it is committed."""
 
 import hashlib
-import importlib.metadata
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import polars as pl
@@ -25,7 +20,6 @@ from features.store.damage import damaged_files
 from features.store.delta import OWN_COLUMN, Table
 from features.store.fingerprints import identity, identity_of
 from features.store.receipts import DataFile, Receipt
-from features.store.scope import ShardKey
 
 _COLUMN = re.compile(r"[a-z][a-z0-9_]*")
 _NAME_DIGITS = 20  # of SHA-256, in a file name
@@ -82,56 +76,7 @@ def check_conservation(rows: int, rejects: int, expected: int | None, where: str
         )
 
 
-def commit(
-    tables: Mapping[str, Table], receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]
-) -> dict[str, int]:
-    """Commit receipts to the tables, in the order of `tables`; `Store.commit` says the rest."""
-    unique = list({(receipt.stage, receipt.shard): receipt for receipt in receipts}.values())
-    if not unique:
-        return {}
-    storage = tables["rejects"].storage
-    for receipt in unique:
-        _verify(receipt, recipes[receipt.stage])
-    files = {name: [file for each in unique if each.stage == name and (file := each.data)] for name in tables}
-    files["rejects"] = [file for each in unique if (file := each.reject_data)]
-    for name, written in files.items():
-        _verify_files(tables[name], written)
-    metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
-    before = dict(zip(tables, storage.map(Table.version, tables.values()), strict=True))
-    # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are lost.
-    emptied = [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data]
-    described = metadata | {"versions": before} | _described([each for each in unique if each.reject_data], recipes)
-    after = {"rejects": tables["rejects"].replace(files["rejects"], emptied, described)}
-    for name, table in tables.items():
-        made = [receipt for receipt in unique if receipt.stage == name and receipt.data]
-        if made:
-            # Before the files: a column that no file has yet does no harm, a file with unknown columns does.
-            further = further_columns(table, chain.from_iterable(receipt.columns for receipt in made))
-            table.add_columns({**table.columns, **further})
-            described = metadata | {"versions": before | after} | _described(made, recipes)
-            after[name] = table.replace(files[name], (), described)
-    return after
-
-
-def withdraw(tables: Mapping[str, Table], shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
-    """Take shards out of their tables; `Store.withdraw` says the rest."""
-    withdrawn: dict[str, list[Shard]] = {}
-    for stage, shard in shards:
-        withdrawn.setdefault(stage, []).append(shard)
-    if not withdrawn:
-        return {}
-    version = importlib.metadata.version("facetflow")
-    metadata = {"run_id": run_id, "code_version": version, "withdrawn": withdrawn}
-    # Rejects first: after a crash in between the rows are still there, and the next call takes them out.
-    rejected = [(stage, shard) for stage, names in withdrawn.items() for shard in names]
-    after = {"rejects": tables["rejects"].replace([], rejected, metadata)}
-    return after | {
-        stage: tables[stage].replace([], [(None, shard) for shard in names], metadata)
-        for stage, names in withdrawn.items()
-    }
-
-
-def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
+def described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return what a commit records about its shards: fingerprints, and the recipes by their identity."""
     used = {receipt.stage: recipes[receipt.stage] for receipt in made}
     return {
@@ -140,7 +85,8 @@ def _described(made: Sequence[Receipt], recipes: Mapping[str, Recipe]) -> dict[s
     }
 
 
-def _verify(receipt: Receipt, recipe: Recipe) -> None:
+def check_recipe(receipt: Receipt, recipe: Recipe) -> None:
+    """Refuse a receipt whose fingerprint is not of the recipe."""
     if identity(recipe) != identity_of(receipt.fingerprint):
         raise CommitRefused(
             f"The fingerprint {receipt.fingerprint!r} of shard {receipt.shard!r} of stage {receipt.stage!r} is not "
@@ -148,7 +94,8 @@ def _verify(receipt: Receipt, recipe: Recipe) -> None:
         )
 
 
-def _verify_files(table: Table, written: Sequence[DataFile]) -> None:
+def check_files(table: Table, written: Sequence[DataFile]) -> None:
+    """Refuse written files of which one is not what its receipt says."""
     for damage in damaged_files(table, written, deep=True):
         raise CommitRefused(
             f"The file {table.storage.url(table.file(damage.path))!r} of shard {damage.shard!r} of stage "

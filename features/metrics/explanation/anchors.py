@@ -5,6 +5,7 @@ The student bought two red cars.    student <- (p / person :ARG0-of (s / study-0
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 
 from features.metrics.explanation.tokens import MONTHS, ORDINALS, Token, stem_of, value_of
 from features.metrics.explanation.views import View
@@ -150,7 +151,7 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
 def _is_lexical(label: str) -> bool:
     return not label.endswith(("-91", "-entity", "-quantity", "-organization")) and label not in {
         "name", "person", "thing", "and", "or", "amr-unknown", "more", "most", "multi-sentence",
-        "possible-01", "obligate-01", "cause-01", "monetary-quantity", "include-91",
+        "possible-01", "obligate-01", "cause-01",
     }  # fmt: skip
 
 
@@ -171,9 +172,7 @@ def _is_spelt(token: Token, parts: Sequence[str], label: str) -> bool:
 def _begins_alike(token: Token, parts: Sequence[str], label: str) -> bool:  # noqa: ARG001 (as `_is_spelt`)
     word = token.lower
     for part in parts:
-        common = next(
-            (n for n, (x, y) in enumerate(zip(word, part, strict=False)) if x != y), min(len(word), len(part))
-        )
+        common = len(commonprefix([word, part]))  # noqa: RUF071 - no paths
         if token.has_content and common >= max(3, 0.6 * len(part)) and (common >= 4 or common >= 0.5 * len(word)):
             return True
         if len(part) > 4 and word.endswith(part):  # possible-01 :polarity - for "impossible"

@@ -110,11 +110,8 @@ class ComparedGraphs:
         return bool(facet.left) and facet.matched == len(facet.left) == len(facet.right)
 
     def differ_in(self, name: str) -> bool:
-        """Return whether a facet sees a difference."""
-        facet = self.facets[name]
-        if facet.score is None:
-            return any(not item.matched for item in (*facet.left, *facet.right))
-        return facet.score < 1
+        """Return whether a facet that compares no vectors sees a difference."""
+        return self.facets[name].score != 1
 
     def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
         """Return the positions of unmatched items in a facet, on each side."""
@@ -212,19 +209,16 @@ class ComparedGraphs:
                     return True
         return False
 
-    def partner(self, side: int, node: int) -> int | None:
-        """Return the counterpart of a node in the other graph.
+    def partner(self, node: int) -> int | None:
+        """Return the counterpart in the second graph of a node of the first.
 
         It is the node it is aligned with; else the one with the same concept, if both graphs have that concept once.
         """
-        image = self.image if side == 0 else {right: left for left, right in self.image.items()}
-        if node in image:
-            return image[node]
-        label = self.views[side].labels[node]
-        others = self.views[1 - side].labels
-        if self.views[side].labels.count(label) == others.count(label) == 1:
-            return others.index(label)
-        return None
+        if node in self.image:
+            return self.image[node]
+        labels, others = (view.labels for view in self.views)
+        label = labels[node]
+        return others.index(label) if labels.count(label) == others.count(label) == 1 else None
 
     def same_frames(self) -> list[tuple[int, int]]:
         """Return frames of the first graph that have a partner of the same concept in the second."""
@@ -233,7 +227,7 @@ class ComparedGraphs:
             for node, label in enumerate(self.views[0].labels)
             if label not in _JOINS
             and self.fillers(0, node)
-            and (other := self.partner(0, node)) is not None
+            and (other := self.partner(node)) is not None
             and self.views[1].labels[other] == label
         ]
 

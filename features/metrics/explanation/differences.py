@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, REFLEXIVES, Token, negates, stem_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_of
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -83,7 +83,7 @@ def _negations(told: Told) -> None:
     elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
-    elif cues[0] and (any(scopes) or not texts.reordered) and not _same_place(told, cues):
+    elif (any(scopes) or not texts.reordered) and not _same_place(told, cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
@@ -135,7 +135,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif len(moved) == 2 and texts.reordered and not (texts.apart or texts.may_be_passive):
+    elif len(moved) == 2 and not (texts.apart or texts.may_be_passive):
         stems = [stem for stem, _ in moved]
         frames = [frame for frame in both.swaps((stems[:1], stems[1:])) if frame]
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
@@ -247,7 +247,9 @@ def _names(told: Told) -> None:
 
 
 def _coreference(told: Told) -> None:
-    kinds = [[t for t in side if t.kind == "pronoun" and t.lower in REFLEXIVES] for side in told.texts.tokens]
+    kinds = [
+        [t for t in side if t.kind == "pronoun" and t.lower.endswith(("self", "selves"))] for side in told.texts.tokens
+    ]
     if bool(kinds[0]) == bool(kinds[1]):
         return
     side = int(bool(kinds[1]))
@@ -349,7 +351,7 @@ def _unsure(told: Told) -> None:
 
 
 def _forms(told: Told) -> None:
-    chunks = [(left, right) for left, right in told.chunks({"grammar", "quantity"})]
+    chunks = told.chunks({"grammar", "quantity"})
     passive = told.texts.voice or told.texts.passive_verb
     helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
     pairs = [

@@ -76,14 +76,14 @@ class ComparedTexts:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
         if any(one.stem == "be" and verb.lower == tokens[by - 1].lower for one, verb in pairwise(others)):
             return None  # "sent to Ann" beside "sent by Ann": both are in the passive
-        subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), None)
-        agent = None
+        subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), "")
+        agent = ""
         for token in tokens[by + 1 :]:
             if token.has_content:
                 agent = token.stem
             elif agent or token.kind != "grammar":
                 break
-        return (subject, agent) if subject in self.shared and agent in self.shared and subject and agent else None
+        return (subject, agent) if {subject, agent} <= self.shared else None
 
     @cached_property
     def shared(self) -> set[str]:

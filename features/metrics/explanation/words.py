@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from features.core.wording import counted
 from features.metrics.explanation.anchors import joined, listed, quoted
-from features.metrics.explanation.comparing import REMARKS, ComparedGraphs, Difference
+from features.metrics.explanation.comparing import MIRRORS, REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.tokens import stem_of
@@ -29,12 +29,7 @@ _TITLES: Mapping[str, str] = {
 }
 """Facets reported as the same if both graphs have items that they read, and all of them match."""
 _CONTRADICTS: Mapping[str, frozenset[str]] = {
-    "role": frozenset({"roles"}),
-    "order": frozenset({"roles"}),
-    "name": frozenset({"names"}),
-    "quantity": frozenset({"quantities"}),
-    "negation": frozenset({"negations"}),
-    "modality": frozenset({"frames"}),
+    **{aspect: frozenset({_TITLES[facet]}) for aspect, facet in MIRRORS.items() if facet in _TITLES},
     "word": frozenset({"frames", "concepts"}),
 }
 """Aspect → what a difference of it shows not to be the same, though the graphs agree in it."""

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os.path import commonprefix
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,7 @@ def script_between(word: str, lemma: str) -> str | None:
     >>> script_between("studied", "study")
     '~3y'
     """
-    pairs = enumerate(zip(word, lemma, strict=False))
-    common = next((n for n, (x, y) in pairs if x != y), min(len(word), len(lemma)))
+    common = len(commonprefix([word, lemma]))  # noqa: RUF071 - no paths
     dropped = len(word) - common
     return f"{_MARK}{dropped}{lemma[common:]}" if dropped <= _MOST_DROPPED else None
 
