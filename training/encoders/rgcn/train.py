@@ -27,7 +27,7 @@ from training.jobs import Source, TrainingJob
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
-from training.objectives import ConsistencyObjective, InfoNceObjective
+from training.objectives import consistency_loss, info_nce_loss
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
 
@@ -42,8 +42,6 @@ class RgcnTask(PairTask[RgcnSettings]):
         self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
     ) -> None:
         super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
-        self.info_nce = InfoNceObjective(settings.temperature)
-        self.consistency = ConsistencyObjective()
         self.teacher = teacher
 
     def judge_pairs(self) -> dict[str, float]:
@@ -69,11 +67,9 @@ class RgcnTask(PairTask[RgcnSettings]):
             return self.classification_loss(batch, left, right)
         if self.teacher is not None:
             targets = (self.teacher[torch.from_numpy(side)].to(left.device) for side in (batch.first, batch.second))
-            consistency: Tensor = self.consistency(left, right, *targets)
-            return consistency
+            return consistency_loss(left, right, *targets)
         masked = torch.from_numpy(batch.table.masked(batch)).to(left.device)
-        loss: Tensor = self.info_nce(left, embeddings[places[len(batch) :]], masked)
-        return loss
+        return info_nce_loss(left, embeddings[places[len(batch) :]], masked, self.settings.temperature)
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
