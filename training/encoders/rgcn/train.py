@@ -7,7 +7,6 @@ The twin without graph has only modules of sentence-transformers; the other is l
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,9 +129,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         }
 
 
-def train(job: RgcnJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return RgcnTraining.run(job)
+train = RgcnTraining.run
 
 
 def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:
