@@ -50,7 +50,7 @@ class ChosenRatings:
         similarities = cosines(left, right)
         if np.isnan(similarities).any():
             return np.nan
-        (correlation,) = spearman(similarities[:, None], np.asarray(self.rated.scores)[:, None])
+        (correlation,) = spearman(similarities[:, None], np.asarray(self.rated.scores))
         return correlation or 0.0
 
     def recorded(self) -> dict[str, Any]:

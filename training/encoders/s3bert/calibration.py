@@ -134,7 +134,7 @@ def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.
     (1 + r²/2) / (n - 3). At r = 0, where it decides, that equals the permutation variance, with or without ties.
     """
     pairs = len(similarities)
-    (correlation,) = spearman(similarities[:, None], measured[:, None])
+    (correlation,) = spearman(similarities[:, None], measured)
     if correlation is None or pairs < LEAST_PAIRS:
         return Reliability(pairs=pairs, spearman=None if correlation is None else round(correlation, 4))
     centre = math.atanh(min(max(correlation, -1 + 1e-9), 1 - 1e-9))
