@@ -210,7 +210,7 @@ def f1_scores(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) -
 
 def table_4(sets, systems, facets) -> tuple[list[str], list[list]]:
     columns = [
-        spearman(stack(facets[name]), np.repeat(other[:, None], len(facets[name]), axis=1))
+        spearman(stack(facets[name]), other)
         for name in ("stsb", "ukp_aspect")
         for other in (sets[name].scores, systems[name][ENCODER])
     ]

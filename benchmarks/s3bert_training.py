@@ -132,7 +132,7 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
     from features.models import locate
     from training.data.measured_pairs import MeasuredPairs
     from training.encoders.loading import load_encoder
-    from training.objectives import ConsistencyObjective, DecompositionObjective
+    from training.objectives import DecompositionObjective, consistency_loss
 
     data = MeasuredPairs.from_store(store).select(splits=("train",), kinds=("positive", "negative"))
     if data.teacher is None:
@@ -153,12 +153,11 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
             super().__init__()
             self.model = model
             self.decomposition = DecompositionObjective(layout_of(data.metric_names).membership())
-            self.consistency = ConsistencyObjective()
 
         def forward(self, sentences: list[dict[str, Tensor]], labels: Tensor) -> Tensor:
             left, right = (self.model(each)["sentence_embedding"] for each in sentences)
             metrics, first, second = labels.split([facets.shape[1], width, width], dim=1)
-            consistency = self.consistency(left, right, first, second)
+            consistency = consistency_loss(left, right, first, second)
             return self.decomposition(left, right, metrics) + 10.0 * consistency
 
     columns = {side: [data.texts[at] for at in places] for side, places in (("a", data.first), ("b", data.second))}

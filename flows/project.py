@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     PrivateAttr,
     ValidationError,
@@ -23,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from features.core.closed import Closed
 from features.core.faults import (
     MissingKey,
     NameTaken,
@@ -59,11 +58,7 @@ else:
     AnyEncoder = Annotated[_Union, Field(discriminator="kind")]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LimitSettings(_Section):
+class LimitSettings(Closed):
     """Shares above which a build publishes nothing.
 
     Args:
@@ -75,7 +70,7 @@ class LimitSettings(_Section):
     failed_shards: float = Field(default=0.0, ge=0, le=1)
 
 
-class RetentionSettings(_Section):
+class RetentionSettings(Closed):
     """What each build deletes at its end, as `facetflow gc` does; nothing without `days`.
 
     Args:
@@ -97,7 +92,7 @@ class RetentionSettings(_Section):
         return self
 
 
-class ClusterSettings(_Section):
+class ClusterSettings(Closed):
     """Where shards are made.
 
     Args:
@@ -123,7 +118,7 @@ class ClusterSettings(_Section):
     memory_limit: str | None = Field(default=None, pattern=r"(?i)^\d+(\.\d+)?\s*[kmgt]?i?b$")
 
 
-class _Head(_Section):
+class _Head(Closed):
     """The top of a project file.
 
     Args:

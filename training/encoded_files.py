@@ -152,7 +152,7 @@ def _parts(folder: Path, made: dict[str, Any], output: Path) -> Iterator[Path]:
 @contextmanager
 def _encoding(model: "SentenceTransformer", task: str | None, processes: int) -> Iterator[Any]:
     """Provide a function from texts to embeddings, (n, d), float32."""
-    options: dict[str, Any] = {} if task is None else {"task": task}
+    options: dict[str, Any] = {"task": task}
     with ExitStack() as stack:
         if processes > 1:
             import torch
@@ -165,7 +165,7 @@ def _encoding(model: "SentenceTransformer", task: str | None, processes: int) ->
         def encode(texts: list[str]) -> NDArray[np.float32]:
             if not texts:
                 return np.empty((0, model.get_embedding_dimension() or 0), dtype=np.float32)
-            encoded = model.encode(texts, batch_size=_BATCH, convert_to_numpy=True, show_progress_bar=False, **options)
+            encoded = model.encode(texts, batch_size=_BATCH, show_progress_bar=False, **options)
             return np.asarray(encoded, dtype=np.float32)
 
         yield encode

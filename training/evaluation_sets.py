@@ -7,18 +7,13 @@ from pathlib import Path
 from features.core.faults import SplitsOverlap
 from features.corpora.classified import ClassTask, read_tasks
 from features.corpora.dataset import TableLayout
-from features.corpora.reading import EvaluationPairs, own_record, read_evaluation
+from features.corpora.reading import EvaluationPairs, own_record
 from features.corpora.settings import EvaluationSet
 from features.corpora.sources import locate
 
 
-def read_rating_sets(sets: Sequence[EvaluationSet], base: Path) -> list[EvaluationPairs]:
-    """Read sets of human ratings; paths start from `base`."""
-    return [read_evaluation(evaluation, base) for evaluation in sets]
-
-
 def read_class_tasks(sets: Sequence[EvaluationSet], base: Path) -> list[ClassTask]:
-    """Read texts and pairs to classify from their embeddings; arguments as for `read_rating_sets`."""
+    """Read texts and pairs to classify from their embeddings; paths start from `base`."""
     for evaluation in sets:
         _require_files_of_their_own(evaluation, base)
     return [task for evaluation in sets for task in read_tasks(evaluation, base)]

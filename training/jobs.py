@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
 
+from features.core.closed import Closed
 from features.core.errors import SettingsError
 from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
 from features.corpora.settings import EvaluationSet
@@ -35,10 +36,8 @@ TRAIN = "training.train"
 _EXPORTS = ("pairs", "texts", "judged", "parses", "frames")
 
 
-class Source(BaseModel):
+class Source(Closed):
     """Data to train or evaluate on: a release of a store, or exported tables."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     store: str | Path | None = None  # folder or address of the store
     release: int | None = None  # number of the release; the latest when missing
@@ -90,10 +89,8 @@ class Source(BaseModel):
         return kind.from_file(given[kind.EXPORT], *texts)
 
 
-class TrainingJob(BaseModel, Generic[From, Settings]):
+class TrainingJob(Closed, Generic[From, Settings]):
     """One training of one encoder or parser; all trainings have this form."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: From  # training data
     settings: SerializeAsAny[Settings]  # settings of the encoder or parser
@@ -106,10 +103,8 @@ class TrainingJob(BaseModel, Generic[From, Settings]):
     shared: Path | None = None
 
 
-class EvaluationJob(BaseModel):
+class EvaluationJob(Closed):
     """One evaluation of one encoder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Source | None = None  # measured pairs and texts with labels, for suites that need any
     encoder: Path  # folder of the encoder

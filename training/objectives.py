@@ -33,7 +33,7 @@ class DecompositionObjective(nn.Module):
 
     Relations:
         - Alone it gives the best facets but ruins the embedding: the correlation with human ratings falls from 83 to 52
-          (Table 2). Add `ConsistencyObjective`.
+          (Table 2). Add `consistency_loss`.
         - Prefer the cosine: facets are then on the scale of the sentence similarity, and can be read from embeddings of
           any norm. Prefer Manhattan to reproduce the authors' released models.
 
@@ -74,7 +74,7 @@ class DecompositionObjective(nn.Module):
         return (self.weights * errors.square()).mean()
 
 
-class ConsistencyObjective(nn.Module):
+def consistency_loss(left: Tensor, right: Tensor, teacher_left: Tensor, teacher_right: Tensor) -> Tensor:
     """Keep the cosine of every sentence a with every sentence b of the batch at its value for the teacher (§3.3).
 
     Formula, for b pairs, with the teacher's embeddings t::
@@ -98,15 +98,14 @@ class ConsistencyObjective(nn.Module):
         - It is small compared with `DecompositionObjective`, whose minimum is what a sentence does not reveal about its
           graph. Raise its weight when the correlation with human ratings falls; lower it when facets stay weak.
     """
-
-    def forward(self, left: Tensor, right: Tensor, teacher_left: Tensor, teacher_right: Tensor) -> Tensor:
-        """Return the loss, a scalar."""
-        with torch.no_grad():
-            targets = normalize(teacher_left, dim=-1) @ normalize(teacher_right, dim=-1).T
-        return (targets - normalize(left, dim=-1) @ normalize(right, dim=-1).T).square().mean()
+    with torch.no_grad():
+        targets = normalize(teacher_left, dim=-1) @ normalize(teacher_right, dim=-1).T
+    return (targets - normalize(left, dim=-1) @ normalize(right, dim=-1).T).square().mean()
 
 
-class OrderingObjective(nn.Module):
+def ordering_loss(
+    similarities: Tensor, metrics: Tensor, first: Tensor, second: Tensor, temperature: float = 0.2
+) -> Tensor:
     """Make every facet order the pairs of a sentence as its metric does (RankNet, Burges et al. 2005).
 
     Formula, for K facets with similarities s, where Oₖ are the pairs i, j that share a sentence and have Mᵢₖ > Mⱼₖ::
@@ -128,26 +127,16 @@ class OrderingObjective(nn.Module):
           by 0.1 in their metrics and by nothing in the embedding. Here what is ordered wrongly has a gradient of 1/τ,
           and what is ordered rightly by some τ hardly any: τ is the distance that is learnt, more than what the
           metrics differ by, so that the order holds for other sentences too.
-
-    Args:
-        temperature: τ, above 0.
     """
-
-    def __init__(self, temperature: float = 0.2) -> None:
-        super().__init__()
-        self.temperature = temperature
-
-    def forward(self, similarities: Tensor, metrics: Tensor, first: Tensor, second: Tensor) -> Tensor:
-        """Return the loss, a scalar; 0 where no two pairs share a sentence."""
-        ends = (first[:, None], second[:, None])
-        shares = torch.stack([end == other for end in ends for other in (first, second)]).any(dim=0)
-        left, right = torch.triu(shares, diagonal=1).nonzero(as_tuple=True)
-        order = (metrics[left] - metrics[right]).sign()
-        losses = order.abs() * softplus(-order * (similarities[left] - similarities[right]) / self.temperature)
-        return (losses.sum(dim=0) / order.abs().sum(dim=0).clamp_min(1.0)).mean()
+    ends = (first[:, None], second[:, None])
+    shares = torch.stack([end == other for end in ends for other in (first, second)]).any(dim=0)
+    left, right = torch.triu(shares, diagonal=1).nonzero(as_tuple=True)
+    order = (metrics[left] - metrics[right]).sign()
+    losses = order.abs() * softplus(-order * (similarities[left] - similarities[right]) / temperature)
+    return (losses.sum(dim=0) / order.abs().sum(dim=0).clamp_min(1.0)).mean()
 
 
-class InfoNceObjective(nn.Module):
+def info_nce_loss(anchors: Tensor, candidates: Tensor, masked: Tensor, temperature: float) -> Tensor:
     """Identify the positive of each anchor among the candidates of the batch (InfoNCE, van den Oord et al. 2018).
 
     Formula, with b anchors aᵢ, candidates cⱼ of which cᵢ is the positive of aᵢ, and temperature τ::
@@ -167,16 +156,8 @@ class InfoNceObjective(nn.Module):
         - With only positives as candidates it is the multiple negatives ranking loss, whose scale is 1/τ.
         - With the same text as anchor and positive, under different dropout, it is the loss of unsupervised SimCSE.
 
-    Args:
-        temperature: τ, above 0; 0.05 in AspectCSE (Schopf et al. 2023) and SimCSE.
+    The temperature τ, above 0, is 0.05 in AspectCSE (Schopf et al. 2023) and SimCSE.
     """
-
-    def __init__(self, temperature: float = 0.05) -> None:
-        super().__init__()
-        self.temperature = temperature
-
-    def forward(self, anchors: Tensor, candidates: Tensor, masked: Tensor) -> Tensor:
-        """Return the loss, a scalar."""
-        scores = normalize(anchors, dim=-1) @ normalize(candidates, dim=-1).T / self.temperature
-        scores = scores.masked_fill(masked, -torch.inf)
-        return cross_entropy(scores, torch.arange(len(anchors), device=scores.device))
+    scores = normalize(anchors, dim=-1) @ normalize(candidates, dim=-1).T / temperature
+    scores = scores.masked_fill(masked, -torch.inf)
+    return cross_entropy(scores, torch.arange(len(anchors), device=scores.device))

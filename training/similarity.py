@@ -26,16 +26,15 @@ def slice_similarities(
 
 
 def spearman(predicted: NDArray[np.floating], measured: NDArray[np.floating]) -> list[float | None]:
-    """Return Spearman's rank correlation of corresponding columns, (n_pairs, n_columns) each; ties share a mean rank.
+    """Return Spearman's correlation of each column, (n_pairs, n_columns), with measured values, (n_pairs,).
 
-    It is None if undefined, when a column is constant or has fewer than two values.
+    Ties share a mean rank. It is None if undefined, when one is constant or has fewer than two values.
     """
     if len(predicted) < 2:
         return [None] * predicted.shape[1]
     left, right = _centred_ranks(predicted), _centred_ranks(measured)
-    norms = np.sqrt((left * left).sum(axis=0) * (right * right).sum(axis=0))
-    products = (left * right).sum(axis=0)
-    return [float(p / n) if n > 0 else None for p, n in zip(products, norms, strict=True)]
+    norms = np.sqrt((left * left).sum(axis=0) * (right * right).sum())
+    return [float(p / n) if n > 0 else None for p, n in zip(right @ left, norms, strict=True)]
 
 
 def spearman_matrix(left: NDArray[np.floating], right: NDArray[np.floating]) -> NDArray[np.float64]:

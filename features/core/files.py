@@ -177,8 +177,11 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def read_table(path: Path, columns: Sequence[str] = ()) -> pl.DataFrame:
-    """Read a table in the format of its suffix: some columns, in this order, or all, with the types polars infers."""
+def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False) -> pl.DataFrame:
+    """Read a table in the format of its suffix: some columns, in this order, or all, with the types polars infers.
+
+    With `further` these must be there, and all are read.
+    """
     kind = table_format(path)
     try:
         if kind == "parquet":
@@ -191,7 +194,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> pl.DataFrame:
         missing = [name for name in columns if name not in frame.columns]
         if missing:
             raise ColumnMissing(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
-        return frame.select(columns) if columns else frame
+        return frame.select(columns) if columns and not further else frame
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UnknownForm(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
 

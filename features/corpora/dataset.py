@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from features.core.closed import Closed
 from features.core.files import TableFormat
 from features.core.types import SPLITS, Split
 
@@ -23,10 +24,8 @@ Quotes = Literal["ordinary", "enclose", "detect"]
 LabelForm = Literal["plain", "votes_of_six", "votes_of_five"]
 
 
-class Record(BaseModel):
+class Record(Closed):
     """Base of the records: unknown keys are errors, values cannot be changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TableLayout(Record):

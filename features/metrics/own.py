@@ -24,8 +24,8 @@ from types import ModuleType
 from typing import Any, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
+from features.core.closed import Closed
 from features.core.errors import FacetflowError, RowError
 from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricSettings, NameNotAllowed, NameTaken
 from features.core.types import RejectCode
@@ -172,10 +172,8 @@ def _line_in(file: str, error: BaseException) -> str:
     return f" in line {lines[-1]}" if lines else ""
 
 
-class MetricFile(BaseModel):
+class MetricFile(Closed):
     """A file with metrics: its path, for messages, and its Python code."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str
     source: str
@@ -186,15 +184,13 @@ class MetricFile(BaseModel):
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
 
-class OwnMetrics(BaseModel):
+class OwnMetrics(Closed):
     """Files with a project's own metrics, in the order of the project file: settings of the measure stage.
 
     They are read once by the flow, sent by content, and loaded in every measuring process. Workers need not see the
     files, and an edit during a build has no effect on it. What a file imports has to be installed where it is loaded;
     another file next to it would neither be sent nor be part of the recipe.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: tuple[MetricFile, ...] = ()
 

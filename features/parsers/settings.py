@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from features.core.closed import Closed
 from features.core.faults import Conflict
 
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -13,7 +14,7 @@ PredicatesBy = Literal["tagger", "spacy"]
 """What finds the predicates: the tagger itself if it was trained to, or spaCy's parts of speech."""
 
 
-class _ParserSettings(BaseModel):
+class _ParserSettings(Closed):
     """Settings common to all parsers.
 
     Args:
@@ -21,8 +22,6 @@ class _ParserSettings(BaseModel):
             start with 1, so set it explicitly if a worker has more cores.
         max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     threads: int | None = Field(default=None, ge=1)
     max_words: int = Field(default=512, ge=1)
@@ -134,7 +133,7 @@ class SrlSettings(_ParserSettings):
     precision: Precision = "auto"
 
 
-class LabelVectorSettings(BaseModel):
+class LabelVectorSettings(Closed):
     """Where the vectors of words in labels come from.
 
     Args:
@@ -144,8 +143,6 @@ class LabelVectorSettings(BaseModel):
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
         threads: CPU threads in one process; None means torch's default.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     backend: Literal["encoder", "glove"] = "encoder"
     model: str = "all-MiniLM-L6-v2"

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
+from features.core.closed import Closed
 from features.core.types import OnRows
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
 from features.stage_output import StageOutput
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # compiled metrics are slow to import, and every command impo
 NAME = "metrics"
 
 
-class MetricSettings(BaseModel):
+class MetricSettings(Closed):
     """What is measured on pairs.
 
     Args:
@@ -27,8 +27,6 @@ class MetricSettings(BaseModel):
             which only metrics need.
         own: Python files with the project's own metrics (docs/howto/own_metrics.md).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     enabled: bool | None = None
     own: tuple[Path, ...] = ()

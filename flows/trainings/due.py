@@ -25,6 +25,7 @@ from typing import Any, Literal
 from features.core.durable import file_sha256
 from features.core.errors import InputError, StoreError
 from features.core.types import Fingerprint, Shard
+from features.corpora.reading import read_evaluation
 from features.corpora.settings import EvaluationSet
 from features.models import shipped_version
 from features.store.plan import Plan
@@ -37,7 +38,7 @@ from flows.project import Project
 from flows.trainings.finished_runs import shown_runs
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE
-from training.evaluation_sets import rating_digest, read_rating_sets
+from training.evaluation_sets import rating_digest
 from training.jobs import EvaluationJob, Source
 from training.kinds import KINDS, read_encoder_job, tables_of
 from training.run_records import Identity, evaluation_of, trained_as
@@ -265,7 +266,7 @@ def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, .
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
     """Digest the ratings that choose the model of an encoder; empty if none do or none can be read."""
     try:
-        rated = read_rating_sets(project.ratings_for(encoder), project.base)
+        rated = [read_evaluation(each, project.base) for each in project.ratings_for(encoder)]
     except InputError:  # the training reports what is wrong with them
         return ""
     return "".join(map(rating_digest, rated))

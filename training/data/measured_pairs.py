@@ -15,12 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import RowWrong
+from features.core.files import read_table
 from features.metrics.registry import METRIC_NAMES
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.metrics import METRIC_STAGE
 from features.store.locations import Location
 from training.data.pair_tables import POSITIONS, SENTENCES, TEXTS, IndexedPairs, digest_of, index_sentences, index_texts
-from training.data.releases import OpenRelease, read_export
+from training.data.releases import OpenRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class MeasuredPairs(IndexedPairs):
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        """Read a table of `export`, in which every other column is a metric; errors as for `read_export`."""
-        table = read_export(path, (*cls.COLUMNS, *TEXTS, *METRIC_NAMES), words=False)
+        """Read a table of `export`, in which every other column is a metric; errors as for `read_table`."""
+        table = read_table(path, (*cls.COLUMNS, *TEXTS, *METRIC_NAMES), further=True)
         return cls.from_table(table, source={"file": path.name})
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from features.core.errors import InputError
-from features.core.faults import ColumnMissing, ReleaseLacks, RowWrong
+from features.core.faults import ReleaseLacks, RowWrong
 from features.core.files import read_table
 from features.store.locations import Location
 
@@ -66,14 +66,9 @@ class OpenRelease:
         return ReleaseLacks(f"{self.name} has {what}")
 
 
-def read_export(path: Path, columns: Sequence[str], *, words: bool = True) -> pl.DataFrame:
-    """Read columns of a table that was exported from a store, with a text in every row if `words`."""
-    table = read_table(path)
-    if missing := [name for name in columns if name not in table.columns]:
-        raise ColumnMissing(f"{str(path)!r} has the columns {table.columns}; it lacks {missing}.")
-    if not words:
-        return table
-    table = table.select(pl.col(name).cast(pl.String) for name in columns)
+def read_export(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Read columns of text of a table that was exported from a store, with a text in every row."""
+    table = read_table(path, columns).cast(pl.String)
     for name in columns:
         if empty := table[name].null_count():
             raise RowWrong(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")

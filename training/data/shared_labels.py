@@ -85,8 +85,7 @@ class SharedLabels:
         return self._joined(shared)
 
     def _joined(self, shared: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        joined: NDArray[np.bool_] = np.all(shared, axis=0) if self.how == "all" else np.any(shared, axis=0)
-        return joined
+        return np.asarray(np.all(shared, axis=0) if self.how == "all" else np.any(shared, axis=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,15 @@
 """What is asked of judged pairs before an encoder learns from them. No torch."""
 
-import polars as pl
-
 from features.core.faults import NothingToLearn, NoTrainingData
 from training.data.labelled_pairs import LabelledPairs
+from training.data.releases import choose_rows
 from training.encoders.settings import BY_POSITIVE, EncoderSettings, PairSettings, check_corpora
 
 
 def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:
     """Return the labels of the training pairs, sorted, with their counts."""
-    corpora = sorted(set(data.pairs["corpus"]))
-    check_corpora(settings, corpora, "pairs with labels")
-    of_corpora = data.pairs.filter(pl.col("corpus").is_in(list(settings.corpora or corpora)))
+    check_corpora(settings, data)
+    of_corpora = choose_rows(data.pairs, corpus=settings.corpora)
     of_train = of_corpora.filter(split=settings.splits[0])
     if not of_train.height:
         splits = ", ".join(sorted(set(of_corpora["split"])))

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from training.data.labelled_pairs import LabelledPairs
+from training.data.triplets import same_text_mask
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
 from training.encoders.ratings import ChosenRatings
@@ -101,8 +102,7 @@ class PairTable:
         """
         candidates = np.concatenate([batch.second, batch.hard])
         masked = np.isin(batch.first[:, None] * self.n_texts + candidates[None, :], self._positive)
-        masked |= batch.first[:, None] == candidates[None, :]
-        masked |= batch.second[:, None] == candidates[None, :]
+        masked |= same_text_mask(batch.first, candidates)
         own = np.arange(len(batch))
         masked[own, own] = False
         return masked

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToLearn, UnknownName
-from features.corpora.reading import EvaluationPairs
+from features.corpora.reading import EvaluationPairs, read_evaluation
 from training.encoders.settings import EncoderSettings
-from training.evaluation_sets import rating_digest, read_rating_sets
+from training.evaluation_sets import rating_digest
 from training.jobs import TrainingJob
 from training.progress import log
 from training.similarity import cosines, spearman
@@ -50,7 +50,7 @@ class ChosenRatings:
         similarities = cosines(left, right)
         if np.isnan(similarities).any():
             return np.nan
-        (correlation,) = spearman(similarities[:, None], np.asarray(self.rated.scores)[:, None])
+        (correlation,) = spearman(similarities[:, None], np.asarray(self.rated.scores))
         return correlation or 0.0
 
     def recorded(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def chosen_ratings(job: TrainingJob[Any, Any]) -> ChosenRatings | None:
     settings: EncoderSettings = job.settings
     if not settings.by_ratings:
         return None
-    for rated in read_rating_sets(job.ratings, job.base):
+    for rated in (read_evaluation(each, job.base) for each in job.ratings):
         if rated.name == settings.choose_by:
             if len(set(rated.scores)) < 2:
                 raise NothingToLearn(

@@ -148,12 +148,12 @@ class EncoderSettings(Trainable):
         return self.choose_by not in self.OWN_CHOICES
 
 
-def check_corpora(settings: EncoderSettings, known: Collection[str], what: str) -> None:
-    """Check that every corpus that an encoder names is among the `known`, sorted, that have what it learns from."""
-    if unknown := [name for name in settings.corpora if name not in known]:
+def check_corpora(settings: EncoderSettings, data: Any) -> None:
+    """Check that every corpus that an encoder names has some of its data: measured or labelled pairs, or texts."""
+    if unknown := [name for name in settings.corpora if name not in data.corpora]:
         raise UnknownName(
-            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {what}; there are: "
-            f"{', '.join(known)}."
+            f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {data.WHAT}; there are: "
+            f"{', '.join(data.corpora)}."
         )
 
 

@@ -228,7 +228,7 @@ def paired_mean(several: Sequence[Drawn]) -> dict[str, Any] | None:
 
 def correlate(predictors: NDArray[np.floating], measured: NDArray[np.floating], bootstrap: GroupedBootstrap) -> Drawn:
     """Return Spearman's correlations of predictors with measured values; arguments as for `draw_spearman`."""
-    scores = spearman(predictors, np.repeat(measured[:, None], predictors.shape[1], axis=1))
+    scores = spearman(predictors, measured)
     return Drawn(scores, draw_spearman(predictors, measured, bootstrap), bootstrap)
 
 

@@ -67,7 +67,7 @@ class Aligned(ItemScores):
         if self.expected is None:
             return np.asarray(self.predicted.mean(axis=0), dtype=np.float64)
         if self.scored_by == "correlation":
-            scores = spearman(self.predicted, np.repeat(self.expected[:, None], self.predicted.shape[1], axis=1))
+            scores = spearman(self.predicted, self.expected)
         else:
             scores = [each.measure()[self.scored_by] for each in self._judged(self.expected)]
         return np.array([np.nan if score is None else score for score in scores])

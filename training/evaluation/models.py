@@ -67,9 +67,8 @@ class Embedder:
         new = list(dict.fromkeys(text for text in texts if text not in vectors))
         parts = [new[start : start + _ENCODED_AT_ONCE] for start in range(0, len(new), _ENCODED_AT_ONCE)]
         work = f"encoding with {self.name}{f' for {task!r}' if task else ''}"
-        options: dict[str, Any] = {} if task is None else {"task": task}
         for some in with_progress(parts, work, len(new), "sentences"):
-            encoded = self.model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
+            encoded = self.model.encode(some, batch_size=64, show_progress_bar=False, task=task)
             vectors.update(zip(some, encoded, strict=True))
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from features.core.closed import Closed
 from training.types import Classifier
 
 
-class PromotionSettings(BaseModel):
+class PromotionSettings(Closed):
     """When a new encoder becomes the current one: the `[promotion]` table of the project file, suite by suite.
 
     Args:
@@ -20,8 +21,6 @@ class PromotionSettings(BaseModel):
             encoder was trained for, or in all together where it combines them (docs/concepts/evaluation.md).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     ratings: Annotated[float, Field(ge=0)] = 1.0
     facets: Annotated[float, Field(ge=0)] = 2.0
     paraphrase: Annotated[float, Field(ge=0)] = 2.0
@@ -29,7 +28,7 @@ class PromotionSettings(BaseModel):
     retrieval: Annotated[float, Field(ge=0)] = 2.0
 
 
-class TransferSettings(BaseModel):
+class TransferSettings(Closed):
     """How classifiers of texts and pairs under `[[evaluation]]` are trained on embeddings, as in SentEval.
 
     Args:
@@ -37,8 +36,6 @@ class TransferSettings(BaseModel):
             hundred times as much computation: better on a GPU, or with fewer folds.
         folds: number of cross-validation folds, and of the nested folds that choose the penalty.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     classifiers: Annotated[tuple[Classifier, ...], Field(min_length=1)] = ("logistic regression",)
     folds: Annotated[int, Field(ge=2)] = 10

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features import models
 from features.core.faults import UnknownName
+from features.corpora.reading import read_evaluation
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part
 from training.evaluation.tables import ScoreTable
-from training.evaluation_sets import read_class_tasks, read_rating_sets
+from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
 from training.kinds import KINDS, learns_labels
 from training.runs import training_of
@@ -78,8 +79,8 @@ class Subject:
 
     @cached_property
     def rating_sets(self) -> "list[EvaluationPairs]":
-        """Sets of human ratings; errors as for `read_rating_sets`."""
-        return read_rating_sets(self.job.ratings, self.job.base)
+        """Sets of human ratings; errors as for `read_evaluation`."""
+        return [read_evaluation(rated, self.job.base) for rated in self.job.ratings]
 
     @cached_property
     def tasks(self) -> "list[ClassTask]":

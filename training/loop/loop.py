@@ -158,7 +158,7 @@ class Loop:
         epoch, position = self._place()
         batches = self.task.batches(epoch) if outcome.steps < self.total_steps else ()
         self.task.train()
-        while outcome.steps < self.total_steps and not self._is_patient_no_more():
+        while outcome.steps < self.total_steps and not self._patience_exhausted():
             some = batches[position * settings.accumulate : (position + 1) * settings.accumulate]
             clock = time.perf_counter()
             rate = settings.learning_rate * share_of_rate(outcome.steps, self.total_steps, settings)
@@ -181,7 +181,7 @@ class Loop:
                 epoch, position = epoch + 1, 0
                 batches = self.task.batches(epoch)
             # Also at the last step: writing the model may fail, and the training must not be lost.
-            last = outcome.steps == self.total_steps or self._is_patient_no_more()
+            last = outcome.steps == self.total_steps or self._patience_exhausted()
             if stopping or last or outcome.steps % settings.checkpoint_every == 0:
                 outcome.seconds = before + time.perf_counter() - started
                 self._save()
@@ -242,7 +242,7 @@ class Loop:
             self.keeper.best_so_far()
         course.report_dev(judgement.scores, step=outcome.steps, best=best)
 
-    def _is_patient_no_more(self) -> bool:
+    def _patience_exhausted(self) -> bool:
         return self.settings.patience is not None and self.outcome.looks >= self.settings.patience
 
     def _steps_by_epoch(self) -> list[int]:

@@ -11,15 +11,16 @@ The learning rate of a step is a share of the peak rate (`share_of_rate`):
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from features.core.closed import Closed
 from features.parsers.settings import Precision
 
 Keep = Literal["best", "average", "last"]
 """Which weights a training keeps."""
 
 
-class LoopSettings(BaseModel):
+class LoopSettings(Closed):
     """Settings of the loop; the unit of batches depends on the kind of encoder or parser.
 
     Args:
@@ -52,8 +53,6 @@ class LoopSettings(BaseModel):
         seed: seed of the order of batches, of new weights and of dropout.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     epochs: Annotated[int, Field(ge=1)] = 1
     steps: Annotated[int, Field(ge=1)] | None = None
     batch_size: Annotated[int, Field(ge=1)] = 32
@@ -84,14 +83,12 @@ NO_INFLUENCE = {"checkpoint_every", "log_every", "threads", "device", "processes
 """Settings of the loop that do not affect the result."""
 
 
-class Trainable(BaseModel):
+class Trainable(Closed):
     """Settings of a training; a partial `loop` is completed with those of the preset, or the defaults of its kind.
 
     Args:
         loop: settings of the training loop.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     PRESETS: ClassVar[Mapping[Any, Mapping[str, Any]]] = {}
     """Preset → values of the other settings, if its kind has presets."""

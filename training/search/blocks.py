@@ -165,15 +165,13 @@ class EncodedFile:
     @classmethod
     def open(cls, path: Path) -> Self | None:
         """Return the file; None where it is another table."""
-        mapped = path.suffix.lower() in ARROW
-        if not mapped and path.suffix.lower() != ".parquet":
+        if path.suffix.lower() not in (*ARROW, ".parquet"):
             return None
         try:
-            metadata = (_mapped(path).schema if mapped else pq.read_metadata(path)).metadata or {}
-            made = json.loads(metadata.get(METADATA, b"{}"))
+            made = json.loads((_schema_of(path).metadata or {}).get(METADATA, b"{}"))
         except (pa.ArrowException, OSError, ValueError):
             made = {}
-        if mapped and "encoder" not in made:
+        if path.suffix.lower() in ARROW and "encoder" not in made:
             raise RecordUnreadable(
                 f"{source_name(path)} was not written by `facetflow encode`: encode the texts again."
             )
@@ -187,8 +185,8 @@ class EncodedFile:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """Rows that have a vector, (n,)."""
-        columns = [name for name in self._schema.names if name not in {"id", "text"}]
-        name = min(columns, key=lambda name: self._schema.field(name).type.list_size)
+        columns = [field for field in _schema_of(self.path) if field.name not in {"id", "text"}]
+        name = min(columns, key=lambda field: field.type.list_size).name
         return np.flatnonzero(pc.is_valid(self._column(name)).to_numpy())
 
     def cells(self, name: str) -> "Cells":
@@ -218,18 +216,10 @@ class EncodedFile:
         if self.made.get("facets"):
             slices = FacetLayout.load(encoder).slices
         else:
-            slices = {VECTOR: slice(0, self._schema.field(VECTOR).type.list_size)}
+            slices = {VECTOR: slice(0, _schema_of(self.path).field(VECTOR).type.list_size)}
         ranges = np.asarray(self.made["ranges"], np.float32) if "ranges" in self.made else None
         every = len(self.rows) == self.height
         return VectorBlocks(cache(self._codes), slices, ranges, None if every else self.rows)
-
-    @cached_property
-    def _schema(self) -> "pa.Schema":
-        return _mapped(self.path).schema if self._is_mapped else pq.read_schema(self.path)
-
-    @property
-    def _is_mapped(self) -> bool:
-        return self.path.suffix.lower() in ARROW
 
     @cached_property
     def _column(self) -> "Callable[[str], pa.ChunkedArray[Any]]":
@@ -237,7 +227,8 @@ class EncodedFile:
 
     def _read(self, name: str) -> "pa.ChunkedArray[Any]":
         try:
-            table = _mapped(self.path).read_all() if self._is_mapped else pq.read_table(self.path, columns=[name])
+            mapped = self.path.suffix.lower() in ARROW
+            table = _mapped(self.path).read_all() if mapped else pq.read_table(self.path, columns=[name])
             return table[name]
         except (pa.ArrowException, OSError, KeyError) as error:
             raise RecordUnreadable(f"{source_name(self.path)} is damaged: encode the texts again.") from error
@@ -272,6 +263,10 @@ class Cells(Sequence[str]):
         if isinstance(at, slice):
             return [self[n] for n in range(*at.indices(len(self)))]
         return str(self._column[int(self._rows[at])])
+
+
+def _schema_of(path: Path) -> Any:
+    return _mapped(path).schema if path.suffix.lower() in ARROW else pq.read_schema(path)
 
 
 def _mapped(path: Path) -> Any:

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
@@ -53,11 +53,10 @@ def embed_in_parts(
     model: "SentenceTransformer", texts: Sequence[str], task: str | None = None, on_rows: OnRows = ignore_rows
 ) -> Iterator[Vectors]:
     """Yield the embeddings of texts in their order, some (n, d) at a time, and report the number of texts done."""
-    options: dict[str, Any] = {} if task is None else {"task": task}
     on_rows(0, len(texts))
     for start in range(0, len(texts), _ENCODED_AT_ONCE):
         some = list(texts[start : start + _ENCODED_AT_ONCE])
-        encoded = model.encode(some, batch_size=64, convert_to_numpy=True, show_progress_bar=False, **options)
+        encoded = model.encode(some, batch_size=64, show_progress_bar=False, task=task)
         yield np.asarray(encoded, np.float32)
         on_rows(start + len(some), len(texts))
 

@@ -30,7 +30,7 @@ from training.similarity import spearman
 def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job):
     rated = pl.read_parquet(job.output / "ratings.parquet")
     assert (rated["set"].unique().to_list(), rated.height) == (["mine"], 4)
-    (score,) = spearman(rated["similarity"].to_numpy()[:, None], rated["score"].to_numpy()[:, None])
+    (score,) = spearman(rated["similarity"].to_numpy()[:, None], rated["score"].to_numpy())
     assert score == pytest.approx(scores["suites"]["ratings"]["rows"][0]["encoder"])
     (same,) = [row for row in compare_runs([job.output], [job.output]).scores if row.name == "smatch"]
     by_name = {row["name"]: row["encoder"] for row in scores["suites"]["facets"]["rows"]}

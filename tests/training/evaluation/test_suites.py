@@ -48,7 +48,7 @@ class LengthSuite(Suite):
 
     def score(self, models):
         found = np.abs(models.encoder(self._texts)).sum(axis=1)[:, None]
-        words = np.array([[len(text.split())] for text in self._texts])
+        words = np.array([len(text.split()) for text in self._texts])
         row = {"name": "spearman", "texts": len(self._texts), "encoder": spearman(found, words)[0]}
         return {"rows": [row], "data": self._texts}
 

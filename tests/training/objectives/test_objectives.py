@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from training.encoders.s3bert.facets import plan_layout
-from training.objectives import ConsistencyObjective, DecompositionObjective, OrderingObjective
+from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
 
 B, K, H, D = 5, 3, 4, 15
 
@@ -61,13 +61,13 @@ def test_without_weights_facets_count_equally(batch):
 
 def test_consistency_is_the_second_sum_of_equation_4(batch):
     left, right, teacher_left, teacher_right, _, _ = batch
-    found = ConsistencyObjective()(*map(torch.from_numpy, (left, right, teacher_left, teacher_right)))
+    found = consistency_loss(*map(torch.from_numpy, (left, right, teacher_left, teacher_right)))
     assert found.item() == pytest.approx(numpy_consistency(left, right, teacher_left, teacher_right))
 
 
 def test_an_unchanged_encoder_is_consistent_with_itself(batch):
     left, right = (torch.from_numpy(half) for half in batch[:2])
-    assert ConsistencyObjective()(left, right, left, right).item() == pytest.approx(0)
+    assert consistency_loss(left, right, left, right).item() == pytest.approx(0)
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "manhattan"])
@@ -85,15 +85,15 @@ def test_gradients_of_decomposition_are_those_of_its_differences(batch, similari
 
 def test_gradients_of_consistency_are_those_of_its_differences(batch):
     left, right, teacher_left, teacher_right = (torch.from_numpy(array) for array in batch[:4])
-    objective = ConsistencyObjective()
     assert torch.autograd.gradcheck(
-        lambda u, v: objective(u, v, teacher_left, teacher_right), (left.requires_grad_(), right.requires_grad_())
+        lambda u, v: consistency_loss(u, v, teacher_left, teacher_right),
+        (left.requires_grad_(), right.requires_grad_()),
     )
 
 
 def test_the_teacher_gets_no_gradient(batch):
     left, right, teacher_left, teacher_right = (torch.from_numpy(array).requires_grad_() for array in batch[:4])
-    ConsistencyObjective()(left, right, teacher_left, teacher_right).backward()
+    consistency_loss(left, right, teacher_left, teacher_right).backward()
     assert left.grad is not None
     assert teacher_left.grad is None
     assert teacher_right.grad is None
@@ -133,13 +133,13 @@ def test_ordering_is_its_formula():
             if metrics[i, k] != metrics[j, k]:
                 terms[k].append(np.log1p(np.exp(-(similar[high, k] - similar[low, k]) / 0.1)))
     expected = sum(np.mean(each) for each in terms if each) / K
-    loss = OrderingObjective(0.1)(*map(torch.from_numpy, (similar, metrics, first, second)))
+    loss = ordering_loss(*map(torch.from_numpy, (similar, metrics, first, second)), temperature=0.1)
     assert loss.item() == pytest.approx(expected)
 
 
 def test_nothing_is_ordered_where_no_sentence_is_shared():
     values, first = torch.rand(B, K, requires_grad=True), torch.arange(B)
-    loss = OrderingObjective()(values, torch.rand(B, K), first, first + B)
+    loss = ordering_loss(values, torch.rand(B, K), first, first + B)
     loss.backward()
     assert loss.item() == 0
     assert not values.grad.any()

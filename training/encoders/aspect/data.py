@@ -44,7 +44,7 @@ class Curriculum:
 
 def resolved(data: LabelledTexts, settings: AspectSettings) -> AspectSettings:
     """Return the settings with the aspects filled in."""
-    check_corpora(settings, sorted(set(data.labels["corpus"])), "texts with labels")
+    check_corpora(settings, data)
     return settings.with_aspects(data.select(corpora=settings.corpora).aspects)
 
 

@@ -34,7 +34,7 @@ from training.encoders.loading import load_encoder
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.nearest import neighbours_of, unit
-from training.objectives import InfoNceObjective
+from training.objectives import info_nce_loss
 from training.ranking import MEASURES, judge
 
 _DEPTH = 10  # neighbours that are scored
@@ -62,7 +62,6 @@ class AspectTask:
     def __init__(self, backbone: Backbone, tokens: Tokens, curriculum: Curriculum, settings: AspectSettings) -> None:
         self.backbone, self.tokens, self.curriculum, self.settings = backbone, tokens, curriculum, settings
         self.train = backbone.train
-        self.objective = InfoNceObjective(settings.temperature)
         factor = settings.route_learning_rate / settings.loop.learning_rate
         self.groups: Sequence[Group] = decaying_matrices(backbone.tuned_parameters())
         position = position_of_layers(backbone.model, settings)
@@ -104,7 +103,7 @@ class AspectTask:
             masked = torch.zeros((len(anchors), len(candidates)), dtype=torch.bool)
         else:
             masked = self._masked(lesson.maker.shared, batch.anchors, batch.candidates)
-        return {"loss": self.objective(anchors, candidates, masked.to(embeddings.device))}
+        return {"loss": info_nce_loss(anchors, candidates, masked.to(embeddings.device), self.settings.temperature)}
 
     @torch.no_grad()
     def judge(self) -> Judgement | None:
@@ -155,8 +154,8 @@ class AspectTask:
             anchors = drawn.anchors[some]
             candidates = np.concatenate([texts[some] for texts in self._candidates(drawn)])
             masked = self._masked(dev.shared, anchors, candidates)
-            embedded = [torch.from_numpy(vectors[rows[texts]]) for texts in (anchors, candidates)]
-            losses.append(len(anchors) * self.objective(embedded[0], embedded[1], masked).item())
+            left, right = (torch.from_numpy(vectors[rows[texts]]) for texts in (anchors, candidates))
+            losses.append(len(anchors) * info_nce_loss(left, right, masked, self.settings.temperature).item())
         return {**neighbours, "loss": sum(losses) / len(drawn)}
 
 

@@ -6,7 +6,6 @@
 The twin without spans has only modules of sentence-transformers; the other is loaded by `facetflow.load_encoder`.
 """
 
-from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
@@ -106,6 +105,4 @@ class PasTraining(PairTraining[PasSettings, Frames]):
         return {"pairs": {"train": len(prepared.train), "dev": len(prepared.dev)}, "tagger": tagger}
 
 
-def train(job: PasJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return PasTraining.run(job)
+train = PasTraining.run

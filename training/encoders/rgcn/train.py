@@ -7,7 +7,6 @@ The twin without graph has only modules of sentence-transformers; the other is l
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from training.jobs import Source, TrainingJob
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
-from training.objectives import ConsistencyObjective, InfoNceObjective
+from training.objectives import consistency_loss, info_nce_loss
 
 RgcnJob = TrainingJob[Source, RgcnSettings]
 
@@ -42,8 +41,6 @@ class RgcnTask(PairTask[RgcnSettings]):
         self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
     ) -> None:
         super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
-        self.info_nce = InfoNceObjective(settings.temperature)
-        self.consistency = ConsistencyObjective()
         self.teacher = teacher
 
     def judge_pairs(self) -> dict[str, float]:
@@ -69,11 +66,9 @@ class RgcnTask(PairTask[RgcnSettings]):
             return self.classification_loss(batch, left, right)
         if self.teacher is not None:
             targets = (self.teacher[torch.from_numpy(side)].to(left.device) for side in (batch.first, batch.second))
-            consistency: Tensor = self.consistency(left, right, *targets)
-            return consistency
+            return consistency_loss(left, right, *targets)
         masked = torch.from_numpy(batch.table.masked(batch)).to(left.device)
-        loss: Tensor = self.info_nce(left, embeddings[places[len(batch) :]], masked)
-        return loss
+        return info_nce_loss(left, embeddings[places[len(batch) :]], masked, self.settings.temperature)
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):
@@ -134,9 +129,7 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         }
 
 
-def train(job: RgcnJob) -> Path:
-    """Train an encoder, and return its folder; errors as in `PairTraining.run`."""
-    return RgcnTraining.run(job)
+train = RgcnTraining.run
 
 
 def _teacher(backbone: Backbone, tokens: Tokens) -> Tensor:

@@ -22,8 +22,9 @@ from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from features.core.closed import Closed
 from training.similarity import spearman
 
 LEAST_PAIRS = 10
@@ -35,10 +36,8 @@ _NORMAL = 1.959964  # 97.5 % of a normal distribution lie below
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class FacetCalibration(BaseModel):
+class FacetCalibration(Closed):
     """A non-decreasing map from the similarity of a facet to the value of its metric."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     similarities: Annotated[tuple[Number, ...], Field(min_length=1)]  # of the knots, ascending; at least one
     values: tuple[Number, ...]  # of the metric there, non-decreasing; linear between knots, constant beyond
@@ -56,10 +55,8 @@ class FacetCalibration(BaseModel):
         return np.asarray(np.interp(similarities.round(_DIGITS), self.similarities, self.values))
 
 
-class Reliability(BaseModel):
+class Reliability(Closed):
     """How well a facet orders dev pairs as its metric does."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     pairs: Annotated[int, Field(ge=0)]  # number of dev pairs
     spearman: Number | None = None  # rank correlation with the metric, in [-1, 1]; None if one is constant
@@ -137,7 +134,7 @@ def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.
     (1 + r²/2) / (n - 3). At r = 0, where it decides, that equals the permutation variance, with or without ties.
     """
     pairs = len(similarities)
-    (correlation,) = spearman(similarities[:, None], measured[:, None])
+    (correlation,) = spearman(similarities[:, None], measured)
     if correlation is None or pairs < LEAST_PAIRS:
         return Reliability(pairs=pairs, spearman=None if correlation is None else round(correlation, 4))
     centre = math.atanh(min(max(correlation, -1 + 1e-9), 1 - 1e-9))

@@ -37,8 +37,7 @@ def check_layers(settings: S3bertSettings, corpora: Collection[str]) -> None:
 
 def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there are pairs to train on among all pairs."""
-    corpora = sorted(set(data.pairs["corpus"]))
-    check_corpora(settings, corpora, "measured pairs")
+    check_corpora(settings, data)
     if unknown := settings.unknown_facets(data.metric_names):
         raise UnknownMetric(
             f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "

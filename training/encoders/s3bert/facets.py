@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from features.core.closed import Closed
 from features.core.faults import CannotExplain, EncoderDamaged, NotThisModel, OutOfRange, RepeatedValue, VectorsWrong
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
@@ -44,10 +45,8 @@ IDENTITY = dict.fromkeys(METRIC_NAMES, 1.0)
 """Value of a metric for a sentence and itself, its maximum. For a project's own metric it is not known."""
 
 
-class Facet(BaseModel):
+class Facet(Closed):
     """One facet: its dimensions, and how its similarity maps to a value of its metric."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(min_length=1)]  # the metric that the facet mirrors
     start: Annotated[int, Field(ge=0)]  # first dimension
@@ -77,10 +76,8 @@ class Facet(BaseModel):
         return float(np.interp(similarity, self.usual, np.linspace(0.0, 1.0, len(self.usual))))
 
 
-class FacetLayout(BaseModel):
+class FacetLayout(Closed):
     """The facets of an embedding and its residual: disjoint slices that cover every dimension; the residual is one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[2] = 2  # version of the file
     dimension: Annotated[int, Field(ge=1)]  # dimensions of the whole embedding (d)

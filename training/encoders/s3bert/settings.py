@@ -15,8 +15,9 @@ The map is learnt first, the layers after it and together with it; either can be
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from features.core.closed import Closed
 from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
 from features.core.types import PairKind
 from training.encoders.settings import TunedSettings
@@ -64,7 +65,7 @@ repository (consistency on cosines times 5, so 25 times the squared error).
 _Share = Annotated[float, Field(gt=0, le=1)]
 
 
-class Finish(BaseModel):
+class Finish(Closed):
     """Further steps of the layers on other batches, after those of `loop`; what is missing here stays as it was.
 
     What competes when learnt at once, facets of all corpora and exchanged arguments, is learnt one after the other
@@ -79,8 +80,6 @@ class Finish(BaseModel):
         ordering: weight of the ordering objective.
         ordered_facets: facets that it is for.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     steps: Annotated[int, Field(ge=1)]
     batch_size: Annotated[int, Field(ge=2)] | None = None

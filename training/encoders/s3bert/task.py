@@ -36,7 +36,7 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches, near_groups
 from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement, decaying_matrices
-from training.objectives import ConsistencyObjective, DecompositionObjective, OrderingObjective
+from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
 from training.progress import with_progress
 
 Pairs = NDArray[np.int64]
@@ -211,7 +211,6 @@ class S3bertTask:
     ) -> None:
         self.embedder, self.train = embedder, embedder.train
         self.decomposition = decomposition.to(embedder.device)
-        self.consistency, self.ordering = ConsistencyObjective(), OrderingObjective()
         self.prepared = prepared
         self.settings, self.loop = settings, loop
         factor = (settings.scale_learning_rate or loop.learning_rate) / loop.learning_rate
@@ -253,7 +252,7 @@ class S3bertTask:
         device = embeddings.device
         teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
         left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(positions, 2))
-        consistency = self.consistency(embeddings[left], embeddings[right], teacher[left], teacher[right])
+        consistency = consistency_loss(embeddings[left], embeddings[right], teacher[left], teacher[right])
 
         def among_them(pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:
             """Return the positions of both sentences of some pairs in the batch, and the targets."""
@@ -270,7 +269,7 @@ class S3bertTask:
             left, right, targets = among_them(self._ordered.find(sentences))
             similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
             facets = self._ordered_facets
-            losses["ordering"] = self.ordering(similarities[:, facets], targets[:, facets], left, right)
+            losses["ordering"] = ordering_loss(similarities[:, facets], targets[:, facets], left, right)
             losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]
         return losses
 

@@ -7,16 +7,15 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from features.core.closed import Closed
 from training.jobs import TrainingJob
 from training.loop.settings import LoopSettings, Trainable
 
 
-class SourceFile(BaseModel):
+class SourceFile(Closed):
     """A file of sentences; its path is relative to the settings file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: Path
 
@@ -44,16 +43,15 @@ class HeldOut(SourceFile):
     kind: Literal["penman", "table"] = "penman"
 
 
-class GraphSources(BaseModel):
+class GraphSources(Closed):
     """The data of a parser."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: Annotated[tuple[GraphSource, ...], Field(min_length=1)]  # a sentence in several files counts for the first
     dev: Annotated[tuple[GraphSource, ...], Field(min_length=1)]  # graphs to measure progress on; held out
     held_out: tuple[HeldOut, ...] = ()  # further files whose sentences are not trained on
     frames: Path | None = None  # list of PropBank frames (lines like `lemma-01`); limits the senses of unseen lemmas
-    evaluations: dict[str, tuple[GraphSource, ...]] = {}  # by name, held out: what the model is scored on for its card
+    # by name, held out: what the model is scored on for its card
+    evaluations: dict[str, tuple[GraphSource, ...]] = Field(default_factory=dict)
 
 
 class AmrParserSettings(Trainable):

@@ -7,16 +7,15 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from features.core.closed import Closed
 from training.jobs import TrainingJob
 from training.loop.settings import LoopSettings, Trainable
 
 
-class FrameSources(BaseModel):
+class FrameSources(Closed):
     """The data of a tagger: gold frames, in the format of `features.parsers.srl.frames`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     train: Path  # file to train on
     dev: Path  # file to evaluate on

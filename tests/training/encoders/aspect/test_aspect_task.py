@@ -12,6 +12,7 @@ from training.encoders.aspect.data import learnt_from, plan_lessons
 from training.encoders.aspect.task import AspectTask, start_model
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
+from training.objectives import info_nce_loss
 
 COMBINED = [
     {},
@@ -139,7 +140,7 @@ def test_the_dev_loss_is_that_of_the_objective(make, objective):
         anchors, candidates = drawn.anchors[some], np.concatenate([each[some] for each in of])
         mask = torch.from_numpy(in_batch_mask(lesson.dev.shared, anchors, candidates))
         sides = [torch.from_numpy(np.stack([vectors[text] for text in side])) for side in (anchors, candidates)]
-        expected += len(anchors) * task.objective(*sides, mask).item()
+        expected += len(anchors) * info_nce_loss(*sides, mask, task.settings.temperature).item()
     assert task.judge().scores["loss"] == pytest.approx(expected / len(drawn))
 
 

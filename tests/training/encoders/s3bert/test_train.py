@@ -13,13 +13,13 @@ from sentences import refused
 from features.core.faults import CheckpointDamaged, Conflict, LossNotFinite, NoTrainingData, OtherSettings
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.running import write_card
+from training.encoders.s3bert import task
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.loop.settings import LoopSettings
-from training.objectives import ConsistencyObjective
 from training.runs import latest_encoder
 from training.train import main
 
@@ -192,7 +192,7 @@ def test_a_checkpoint_with_code_in_it_is_not_run(tmp_path):
 
 
 def test_a_loss_that_is_no_number_ends_the_training_with_advice(job, monkeypatch):
-    monkeypatch.setattr(ConsistencyObjective, "forward", lambda _self, left, *_rest: left.sum() * float("nan"))
+    monkeypatch.setattr(task, "consistency_loss", lambda left, *_rest: left.sum() * float("nan"))
     with refused(LossNotFinite):
         train(job)
 
