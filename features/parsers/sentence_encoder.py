@@ -109,9 +109,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
     use_threads(settings.threads)
     hide_progress_bars()
     try:
-        model = SentenceTransformer(
-            str(folder), device=device, local_files_only=True, model_kwargs=FULL_PRECISION
-        )
+        model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=FULL_PRECISION)
         require_vocabulary(model)
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelNotLoaded(
