@@ -286,8 +286,8 @@ def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | N
     for split in (split for split in ("dev", "train", "test") if split != job.split):
         pairs = data.select(splits=(split,))
         if len(pairs) > 1:
-            chosen = np.sort(np.random.default_rng(job.seed).permutation(len(pairs))[:FITTING_PAIRS])
-            return MeasuredPairs(pairs.texts, pairs.pairs[chosen], source=pairs.source).select()
+            order = np.random.default_rng(job.seed).permutation(len(pairs))
+            return pairs.keep(pl.Series(np.argsort(order) < FITTING_PAIRS))
     return None
 
 
