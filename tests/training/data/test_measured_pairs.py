@@ -24,6 +24,13 @@ def test_each_sentence_is_kept_once_and_pairs_point_at_their_own(measured):
     assert measured.metrics(("root", "smatch")).shape == (120, 2)
 
 
+def test_a_selection_of_all_is_the_same_and_of_one_row_has_its_sentences_alone(measured):
+    assert measured.select() is measured
+    one = measured.keep(measured.pairs["pair_id"] == measured.pairs["pair_id"][3])
+    assert texts_of(one) == texts_of(measured)[3:4]
+    assert set(one.texts) == set(texts_of(one)[0])
+
+
 def test_a_selection_keeps_rows_texts_and_teacher_together(measured):
     teacher = np.arange(len(measured.texts), dtype=np.float32)[:, None]
     data = MeasuredPairs(measured.texts, measured.pairs, teacher)

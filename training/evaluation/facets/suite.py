@@ -113,7 +113,7 @@ class FacetSuite(Suite):
                 f"are: {splits(data) or 'none'}."
             )
         part = subject.part(held_out.corpora, data.by_split)
-        return cls(subject, layout, held_out, _fitting_pairs(data, job), part)
+        return cls(subject, layout, held_out, fitting_pairs(data, job.split, job.seed), part)
 
     def score(self, models: Models) -> Result:
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
@@ -281,12 +281,12 @@ def _by_bundled(data: MeasuredPairs, encoder: Path) -> dict[str, NDArray[np.floa
     return dict(zip(layout.names, similarities.T, strict=True))
 
 
-def _fitting_pairs(data: MeasuredPairs, job: EvaluationJob) -> MeasuredPairs | None:
-    """Return positive pairs of another split, dev where there is one, `FITTING_PAIRS` at most."""
-    for split in (split for split in ("dev", "train", "test") if split != job.split):
-        pairs = data.select(splits=(split,))
+def fitting_pairs(data: MeasuredPairs, split: str, seed: int) -> MeasuredPairs | None:
+    """Return pairs of another split than the evaluated one, dev where there is one, `FITTING_PAIRS` at most."""
+    for other in (other for other in ("dev", "train", "test") if other != split):
+        pairs = data.select(splits=(other,))
         if len(pairs) > 1:
-            order = np.random.default_rng(job.seed).permutation(len(pairs))
+            order = np.random.default_rng(seed).permutation(len(pairs))
             return pairs.keep(pl.Series(np.argsort(order) < FITTING_PAIRS))
     return None
 
