@@ -38,7 +38,6 @@ from training.evaluation.models import Embed, Embedder, Models
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
-from training.jobs import EvaluationJob
 from training.runs import TRAINING_FILE
 from training.similarity import cosines
 from training.writing import write_json
