@@ -165,13 +165,15 @@ class EncodedFile:
     @classmethod
     def open(cls, path: Path) -> Self | None:
         """Return the file; None where it is another table."""
-        if path.suffix.lower() not in (*ARROW, ".parquet"):
+        mapped = path.suffix.lower() in ARROW
+        if not mapped and path.suffix.lower() != ".parquet":
             return None
         try:
-            made = json.loads((_schema_of(path).metadata or {}).get(METADATA, b"{}"))
+            metadata = (_mapped(path).schema if mapped else pq.read_metadata(path)).metadata or {}
+            made = json.loads(metadata.get(METADATA, b"{}"))
         except (pa.ArrowException, OSError, ValueError):
             made = {}
-        if path.suffix.lower() in ARROW and "encoder" not in made:
+        if mapped and "encoder" not in made:
             raise RecordUnreadable(
                 f"{source_name(path)} was not written by `facetflow encode`: encode the texts again."
             )

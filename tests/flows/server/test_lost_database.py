@@ -1,5 +1,7 @@
 """A server of `facetflow up` that lost its database, or takes long to restart: `up` goes on, and so do schedules."""
 
+from pathlib import Path
+
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
@@ -68,6 +70,7 @@ def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(sil
             "http://facetflow:secret@127.0.0.1:1/api",
             "facetflow:secret",
         )
+        log_before = Path("server.log.1")
 
         def ended(self):
             return events.count("restart") < 7
@@ -118,6 +121,7 @@ def test_a_server_whose_database_is_deleted_while_it_runs_is_restarted_once(stat
         """A server that goes on without its database."""
 
         url, address, credentials = "http://127.0.0.1:1/api", "http://facetflow:s@127.0.0.1:1/api", "facetflow:s"
+        log_before = Path("server.log.1")
 
         def ended(self):
             events.append("look")
