@@ -97,7 +97,7 @@ def state_of(run: Path) -> RunState:
         return RunState("running", "", record.at)
     if record.state == "failed":
         return record
-    begun = (run / _CHECKPOINT).is_file() or any(run.glob(f"{SEARCH}/*/*"))
+    begun = any(run.rglob(_CHECKPOINT)) or any(run.glob(f"{SEARCH}/*/*"))  # a part of a training has its own folder
     onwards = "continues from its checkpoint" if begun else "starts over"
     message = f"{onwards} when the same release, settings and seed are trained again"
     return RunState("interrupted", message, record.at)

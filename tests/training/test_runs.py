@@ -137,7 +137,8 @@ def test_what_became_of_a_run_is_told_by_what_it_left(runs):
         "interrupted",
         "starts over when the same release, settings and seed are trained again",
     )
-    (run / "checkpoint.pt").touch()
+    (run / "layers").mkdir()
+    (run / "layers" / "checkpoint.pt").touch()
     assert state_of(run).message.startswith("continues from its checkpoint when the same release, ")
     (run / "encoder").mkdir()
     (run / "encoder" / "training.json").write_text("{}")
