@@ -188,7 +188,7 @@ def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[st
     def found(spellings: Sequence[str]) -> pl.Series:
         numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical().cast(pl.Int64)
         ends = rows.select(numbers.gather(rows[place]).alias(place) for place in places)
-        keys = ends.select(pl.min_horizontal(*places) * len(texts) + pl.max_horizontal(*places)).to_series()
+        keys = ends.select(pl.min_horizontal(*places) * 2**32 + pl.max_horizontal(*places)).to_series()
         return learnt & keys.is_in(keys.filter(~learnt).implode())
 
     overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other

@@ -40,6 +40,14 @@ def test_pairs_that_are_apart_stay_as_they_are():
     assert apart(data, "test") is data
 
 
+def test_pairs_are_told_apart_whatever_numbers_their_texts_have():
+    words = [f"unheard{number}" for number in range(11)]
+    numbered = pl.Series(words, dtype=pl.Categorical)  # polars numbers the texts of a process once, in this order
+    data = judged((words[0], words[10], "train"), (words[1], words[6], "dev"))  # 4 x 0 + 10 = 4 x 1 + 6
+    assert apart(data, "train") is data
+    assert len(numbered) == 11
+
+
 def test_a_split_that_is_wholly_in_another_is_told():
     with refused(SplitsOverlap):
         apart(judged(("a", "b", "train"), ("c", "d", "train"), ("a", "b", "dev"), ("d", "c", "test")), "train")
