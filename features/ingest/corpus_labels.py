@@ -82,8 +82,10 @@ class CorpusLabels:
         elif isinstance(row, BadRow):
             report.rejected += 1
             self.rejects.append(row.reject)
-        elif isinstance(row, TextRow):  # as all others, in a corpus of texts
+        elif isinstance(row, TextRow):
             self._take_text(row, self.splits[row.split])
+        else:
+            raise TypeError(f"{row!r} is of another kind than its corpus")  # a corpus has rows of one kind
 
     def _take_text(self, row: TextRow, split: SplitTexts) -> None:
         report = split.report

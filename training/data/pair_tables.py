@@ -90,7 +90,7 @@ class IndexedPairs:
         write_table(self.pairs.select(*self.COLUMNS, *sides, pl.exclude(*self.COLUMNS, *POSITIONS)), path)
 
     def _with(self, rows: pl.DataFrame) -> Self:
-        if rows.height == self.pairs.height:
+        if rows.height == self.pairs.height:  # rows are left out, never moved or changed
             return self
         kept = np.zeros(len(self.texts), dtype=bool)
         kept[np.concatenate([rows[name].to_numpy() for name in POSITIONS])] = True

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -21,6 +21,11 @@ from training.loop.settings import Trainable
 from training.progress import log
 from training.thresholds import positive_of
 from training.types import Part
+
+if TYPE_CHECKING:  # a project file is read without them
+    from training.data.labelled_pairs import LabelledPairs
+    from training.data.labelled_texts import LabelledTexts
+    from training.data.measured_pairs import MeasuredPairs
 
 BY_LOSS = "loss"
 """Value of `choose_by` when no set of ratings chooses the model."""
@@ -148,12 +153,13 @@ class EncoderSettings(Trainable):
         return self.choose_by not in self.OWN_CHOICES
 
 
-def check_corpora(settings: EncoderSettings, data: Any) -> None:
-    """Check that every corpus that an encoder names has some of its data: measured or labelled pairs, or texts."""
-    if unknown := [name for name in settings.corpora if name not in data.corpora]:
+def check_corpora(settings: EncoderSettings, data: "LabelledPairs | LabelledTexts | MeasuredPairs") -> None:
+    """Check that every corpus that an encoder names has some of the data that it learns from."""
+    corpora = data.corpora
+    if unknown := [name for name in settings.corpora if name not in corpora]:
         raise UnknownName(
             f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {data.WHAT}; there are: "
-            f"{', '.join(data.corpora)}."
+            f"{', '.join(corpora)}."
         )
 
 

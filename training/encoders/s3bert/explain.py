@@ -66,8 +66,12 @@ def explain_with(
     position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
     vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
-    explanations = explain_embeddings(texts, vectors[left], vectors[right], layout)
-    return [replace(each, notes=_notes(pair, encoder)) for each, pair in zip(explanations, texts, strict=True)]
+    cut = {text: note for text in position if (note := tell_cut(encoder, text))}
+    unknown = {text: note for text in position if (note := tell_unknown(encoder, text))}
+    return [
+        replace(explanation, notes=_notes(texts[n], cut, unknown))
+        for n, explanation in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
+    ]
 
 
 def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
@@ -75,7 +79,8 @@ def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
     facets = tuple(FacetReading(name, similarity=None, prediction=None, standing=None) for name in METRICS)
     unknown = "Nothing is measured, because a sentence has no graph."
     return [
-        Explanation(a, b, None, None, facets, headline=unknown, notes=_notes((a, b))) for a, b in _normalised(pairs)
+        Explanation(a, b, None, None, facets, headline=unknown, notes=_notes((a, b), {}, {}))
+        for a, b in _normalised(pairs)
     ]
 
 
@@ -87,23 +92,20 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return texts
 
 
-def _notes(pair: tuple[str, str], encoder: "SentenceTransformer | None" = None) -> tuple[str, ...]:
-    notes = list[str]()
-    if encoder is not None:
-        sides = tuple(zip("ab", pair, strict=True))
-        notes += [
-            f"Sentence {side} is truncated: {cut}; the rest has no effect on similarities and predictions."
-            for side, text in sides
-            if (cut := tell_cut(encoder, text))
-        ]
-        notes += [
-            f"The encoder does not know {unknown} of sentence {side}: unknown ones are all the same."
-            for side, text in sides
-            if (unknown := tell_unknown(encoder, text))
-        ]
-    if foreign := tell_languages(pair):
-        notes.append(foreign)
-    return tuple(notes)
+def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, str]) -> tuple[str, ...]:
+    sides = tuple(zip("ab", pair, strict=True))
+    truncated = tuple(
+        f"Sentence {side} is truncated: {cut[text]}; the rest has no effect on similarities and predictions."
+        for side, text in sides
+        if text in cut
+    )
+    odd = tuple(
+        f"The encoder does not know {unknown[text]} of sentence {side}: unknown ones are all the same."
+        for side, text in sides
+        if text in unknown
+    )
+    foreign = tell_languages(pair)
+    return (*truncated, *odd, *([foreign] if foreign else []))
 
 
 def explain_embeddings(
