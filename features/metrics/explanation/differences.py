@@ -229,12 +229,19 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
     )
 
 
+def _abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Return whether one word has the initials of others: "UN", "ASAP"."""
+    return len(one) == 1 < len(other) and one[0].text.replace(".", "") == "".join(t.text[0] for t in other).upper()
+
+
 def _compounds(told: Told) -> None:
     for chunk in told.texts.chunks:
-        names = [[t for t in part if t.text[0].isupper() and t.kind != "grammar"] for part in chunk]
-        for one, other in (names, names[::-1]):
-            if len(one) == 1 < len(other) and one[0].text.replace(".", "") == "".join(t.text[0] for t in other):
-                told.add_spelling(names[0], names[1], "may be one name")
+        words = [[t for t in part if t.kind != "grammar"] for part in chunk]
+        names = [[t for t in part if t.text[0].isupper()] for part in words]
+        for a, b in (names, words, (words[0], chunk[1]), (chunk[0], words[1])):
+            if _abbreviates(a, b) or _abbreviates(b, a):
+                told.add_spelling(a, b, "may be one name" if a is names[0] else "may be the same")
+                break
         left, right = ("".join(token.lower for token in part).replace("-", "") for part in chunk)
         if left == right and len(chunk[0]) != len(chunk[1]):  # not "resigned" and "re-signed"
             told.add_spelling(*chunk)

@@ -696,6 +696,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(l / live-01 :ARG0 (h / he) :location (c / country :name (n / name :op1 "UK")))',
          '(l / live-01 :ARG0 (h / he) :location (c / country :name (n / name :op1 "United" :op2 "Kingdom")))',
          'Same frames and roles; "UK" in a and "United Kingdom" in b may be one name.'),
+        ("The GDP grew.", "The gross domestic product grew.", "(g / grow-01 :ARG1 (p / gdp))",
+         "(g / grow-01 :ARG1 (p / product :mod (r / gross) :mod (d / domestic)))",
+         'Same frames; "GDP" in a and "gross domestic product" in b may be the same.'),
+        ("Call me as soon as possible.", "Call me ASAP.",
+         "(c / call-02 :mode imperative :ARG0 (y / you) :ARG1 (i / i) :time (s / soon-as-possible))",
+         "(c / call-02 :mode imperative :ARG0 (y / you) :ARG1 (i / i) :time (s / asap))",
+         'Same frames and roles; "as soon as possible" in a and "ASAP" in b may be the same.'),
         ("His height is known.", "His hight is known.", "(k / know-01 :ARG1 (h / height))",
          "(k / know-01 :ARG1 (h / hight))",
          ('Same frames; "height" in a and "hight" in b are spelt alike, perhaps one word. Not in the graphs: "His" '
