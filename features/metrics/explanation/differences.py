@@ -299,7 +299,7 @@ def _commanded(both: ComparedGraphs, side: int) -> int | None:
     """
     view = both.views[side]
     tokens = _first(both.texts.tokens[side])
-    if not tokens or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming more distant"
+    if not tokens or tokens[0].text == "RIP" or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming distant"
         return None
     first, imperative = tokens[0], (0, "mode", "imperative") in view.graph.attributes
     for node, token in both.anchors[side].items():
