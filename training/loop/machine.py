@@ -55,9 +55,6 @@ def prepare_machine(settings: LoopSettings, folder: Path) -> Machine:
     torch.use_deterministic_algorithms(name == "cpu", warn_only=True)
     # Filling memory before it is used takes time, and only finds bugs.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    # On some GPUs torch prefers cuDNN's attention, which is planned anew for each shape of a batch: on an H200 MiniLM
-    # trained at a third of the speed of MPNet, which has another attention.
-    torch.backends.cuda.enable_cudnn_sdp(enabled=False)
     device = accelerator.device if world() > 1 else torch.device(name)
     bfloat16 = computes_in_bfloat16(settings.precision, device.type)
     return Machine(device, torch.bfloat16 if bfloat16 else torch.float32, accelerator)

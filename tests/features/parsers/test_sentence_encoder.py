@@ -132,6 +132,17 @@ def test_devices() -> None:
         resolve_device("cuda:99")
 
 
+def test_no_attention_is_planned_for_each_shape_of_a_batch_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    torch.backends.cuda.enable_cudnn_sdp(enabled=True)
+    resolve_device("cpu")
+    assert torch.backends.cuda.cudnn_sdp_enabled()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve_device("auto") == "cuda"
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "mps", "cuda:x"])
 def test_a_device_that_is_none(device: str) -> None:
     with refused(WrongValue):

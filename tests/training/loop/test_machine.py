@@ -58,9 +58,3 @@ def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tm
 
     first = gradient()
     assert all(torch.equal(first, gradient()) for _ in range(10))
-
-
-def test_no_attention_is_planned_for_each_shape_of_a_batch(tmp_path):
-    torch.backends.cuda.enable_cudnn_sdp(enabled=True)
-    prepare_machine(LoopSettings(device="cpu"), tmp_path)
-    assert not torch.backends.cuda.cudnn_sdp_enabled()
