@@ -115,7 +115,7 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     entries, (n_pairs, dimension) each: its share of the cosine.
 
     A dimension is in its best facet, unless a facet would have none: of each facet, one is assigned to it such that
-    this costs least.
+    this costs least. Where several partitions are best, as with metrics that are equal, it is one of them.
     """
     from scipy.optimize import linear_sum_assignment  # here, as `facetflow runs` solves nothing
 
