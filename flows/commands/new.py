@@ -52,7 +52,8 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
             f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
         ) from error
     click.echo(f"Wrote {folder / PROJECT_FILE}")
-    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    path = f"./{folder}" if str(folder).startswith("-") else str(folder)  # not an option of cd
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(path)} && "
     if example:
         say(f"Next: {enter}facetflow build")
     else:

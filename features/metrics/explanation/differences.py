@@ -231,7 +231,8 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 def _abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
     """Return whether one word has the initials of others: "UN", "ASAP"."""
-    return len(one) == 1 < len(other) and one[0].text.replace(".", "") == "".join(t.text[0] for t in other).upper()
+    initials = "".join(token.text[0] for token in other).upper()
+    return len(one) == 1 < len(other) and initials in {one[0].text.replace(".", ""), one[0].stem.upper()}
 
 
 def _compounds(told: Told) -> None:

@@ -264,7 +264,7 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
         return Token(text, start, word, _KIND[word])
     if " " in lower and lower in _PHRASES:
         return Token(text, start, *_PHRASES[lower])
-    if text == "US":
+    if text.replace(".", "") in {"US", "USA"}:
         return Token(text, start, "us", "name")
     stem = stem_of(lower)
     full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs

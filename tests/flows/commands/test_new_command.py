@@ -54,6 +54,14 @@ def test_the_next_step_can_be_copied_into_a_shell(
     assert run(["plan"]) == 0
 
 
+def test_a_folder_named_like_an_option_is_entered_as_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["new", "--example", "--", "-x"]) == 0
+    assert capsys.readouterr().err == "Next: cd ./-x && facetflow build\n"
+
+
 def test_the_folder_of_the_shell_needs_no_cd(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
