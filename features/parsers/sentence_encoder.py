@@ -28,11 +28,12 @@ _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """A sentence encoder in float32; longer sentences than `max_words` are rejected before they are encoded."""
+    """A sentence encoder with float32 weights; sentences longer than `max_words` are rejected before they are encoded."""
 
     model: "SentenceTransformer"
     batch_size: int
     max_words: int
+    bfloat16: bool = False  # matrices are multiplied in it
 
     @property
     def dimension(self) -> int:
@@ -83,9 +84,12 @@ class SentenceEncoder:
         return list(words), vectors
 
     def _encode(self, texts: list[str], batch_size: int) -> NDArray[np.float32]:
-        vectors = self.model.encode(
-            texts, batch_size=batch_size, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
-        )
+        import torch
+
+        with torch.autocast(self.model.device.type, torch.bfloat16, enabled=self.bfloat16):
+            vectors = self.model.encode(
+                texts, batch_size=batch_size, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+            )
         return np.asarray(vectors, np.float32)
 
 
@@ -117,7 +121,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> Sentence
             f" ({first_line(error)}); give the folder of a sentence encoder."
         ) from error
     use_onednn(model)
-    return SentenceEncoder(model, batch_size=settings.batch_size, max_words=settings.max_words)
+    return SentenceEncoder(model, settings.batch_size, settings.max_words, settings.precision == "bfloat16")
 
 
 def require_vocabulary(model: "SentenceTransformer") -> None:

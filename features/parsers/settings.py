@@ -102,12 +102,15 @@ class EmbeddingSettings(_ParserSettings):
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        precision: `bfloat16` changes similarities by about 0.0004 and takes little more than half of the time on a CPU
+            that supports it.
     """
 
     enabled: bool | None = None
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    precision: Literal["float32", "bfloat16"] = "float32"
 
 
 class SrlSettings(_ParserSettings):

@@ -36,6 +36,8 @@ def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
     from features.models import digest, locate
 
     parameters = {"model": Path(settings.model).name, "max_words": settings.max_words}
+    if settings.precision != "float32":  # stores of before there was a choice keep their embeddings
+        parameters["precision"] = settings.precision
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
 
 

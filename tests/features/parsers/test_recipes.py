@@ -41,6 +41,7 @@ def test_weights_change_the_recipe(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"1")
     before = embedding_recipe(EmbeddingSettings(model=str(tmp_path)))
     assert before.weights == digest(tmp_path)
+    assert identity(embedding_recipe(EmbeddingSettings(model=str(tmp_path), precision="bfloat16"))) != identity(before)
     (tmp_path / "model.safetensors").write_bytes(b"2")
     assert identity(embedding_recipe(EmbeddingSettings(model=str(tmp_path)))) != identity(before)
 

@@ -64,6 +64,17 @@ def test_the_order_of_the_input_is_kept(encoder: SentenceEncoder) -> None:
 
 
 @pytest.mark.slow
+def test_bfloat16_changes_similarities_in_the_third_digit(encoder: SentenceEncoder, encoder_name: str) -> None:
+    texts = ["A cat sleeps.", "A kitten is asleep on the old sofa.", "Stocks fell sharply on Monday."]
+    vectors = load(EmbeddingSettings(model=encoder_name, device="cpu", precision="bfloat16")).encode(texts)
+    exact = encoder.encode(texts)
+    assert vectors.dtype == np.float32
+    assert (vectors != exact).any()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(vectors @ vectors.T, exact @ exact.T, atol=5e-3)
+
+
+@pytest.mark.slow
 def test_nothing_to_encode(encoder: SentenceEncoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
     assert encoder.look_up([])[1].shape == (0, 384)
