@@ -38,7 +38,7 @@ class Quantity(NamedTuple):
     @property
     def stems(self) -> tuple[str, ...]:
         """The stems of its words, a number in words as one."""
-        bound = _BOUNDS.get(self.tokens[0].stem, "")
+        bound = _BOUNDS.get(self.tokens[0].lower, "")
         return (*map(stem_of, bound.split()), *value_of(self.tokens[bool(bound) :]))
 
     @property
@@ -184,7 +184,7 @@ class ComparedGraphs:
             unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
             at = order.index(unit) if unit is not None and order[last].stem == "half" else at  # half an hour
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
-            if first and is_number and order[first - 1].stem in _BOUNDS:
+            if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             tokens, end = order[first : last + 1], last if at is None else at
             text = self.texts.sentences[side][tokens[0].start : order[end].end]
