@@ -154,10 +154,12 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
     starts = sorted(texts.token(0, stem).start for stem in ends)
-    inside = any(starts[0] < token.start < starts[-1] for token in texts.tokens[0] if token.lower in _CLAUSES)
+    between = [token for token in texts.tokens[0] if starts[0] < token.start < starts[-1]]
+    inside = any(token.lower in _CLAUSES for token in between)
+    other_verb = any(token.stem in both.frame_stems - texts.shared for token in between)  # called x, talked to x
     if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
-    elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
+    elif (texts.is_dative and not other_verb) or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):

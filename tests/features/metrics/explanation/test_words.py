@@ -675,8 +675,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'only b says "slept". Graphs leave out "of the" in a.')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
-         ('Both have "Fees", "$300" and "$2,800"; only a says "12 percent"; "rise" in a, "leap" in b. Not in the '
-          'graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
+         ('Both have "Fees", "$300" and "$2,800"; only a says "12 percent"; "rise" in a, "leap" in b; only a '
+          'says "or". Not in the graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
         ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[1]} :op2 {SAM}))",
@@ -721,6 +721,31 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / bring-01 :ARG0 (t / they) :ARG1 (p / pain :quant (l / less)) :ARG1 (c / cold :quant (m / less)))",
          "(b / bring-01 :ARG0 (t / they :mod (k / known :degree (l / less))) :ARG1 (p / pain :quant (m / less)))",
          'Same frames; only a says "fewer colds"; only b says "less known". Graphs leave out "are" in b.'),
+        # Amounts: a bound before a number, what of a range is new, a unit after "of", an amount after a comma.
+        ("Oil falls below $70.", "Oil rises above $70.",
+         "(f / fall-01 :ARG1 (o / oil) :ARG4 (b / below :op1 (m / monetary-quantity :quant 70 :unit (d / dollar))))",
+         "(r / rise-01 :ARG1 (o / oil) :ARG4 (b / above :op1 (m / monetary-quantity :quant 70 :unit (d / dollar))))",
+         'Both have "Oil" and "$70"; "below $70" in a, "above $70" in b; "falls" in a, "rises" in b.'),
+        ("Oil fell below $70.", "Oil fell to $70.",
+         "(f / fall-01 :ARG1 (o / oil) :ARG4 (m / monetary-quantity :quant 70 :unit (d / dollar)))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "below" in a, '
+          '"to" in b.')),
+        ("Move Ada from 3.9 to 3.11.", "Move Ada to 3.11.",
+         "(m / move-01 :ARG1 (a / ada) :ARG3 3.9 :ARG2 3.11)", "(m / move-01 :ARG1 (a / ada) :ARG2 3.11)",
+         'Both have "Move", "Ada" and "3.11"; only a says "3.9"; only a says "from".'),
+        ("6% of children slept.", "6 per cent of children slept.",
+         "(s / sleep-01 :ARG0 (c / child :quant (p / percentage-entity :value 6)))", None,
+         'The parser sees no difference: both have the same graph. Not in the graphs: "per cent" in b.'),
+        ("It fell 28 points, or 2 percent.", "It fell 30, or 2 percent.",
+         "(f / fall-01 :ARG1 (i / it) :ARG2 (p / point :quant 28))", "(f / fall-01 :ARG1 (i / it) :ARG2 30)",
+         'Same frames; "28 points" in a, "30" in b. Not in the graphs: "2 percent" in both.'),
+        # Another verb is no second way to name two objects.
+        ("John called Mary.", "Mary talked to John.",
+         ('(c / call-02 :ARG0 (p / person :name (n / name :op1 "John")) :ARG1 (q / person :name (m / name :op1 '
+          '"Mary")))'),
+         ('(t / talk-01 :ARG0 (q / person :name (m / name :op1 "Mary")) :ARG2 (p / person :name (n / name :op1 '
+          '"John")))'),
+         'Same names; "John" and "Mary" change places; "called" in a, "talked" in b. Graphs leave out "to" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
