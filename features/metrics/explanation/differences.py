@@ -62,6 +62,7 @@ def _negations(told: Told) -> None:
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t] for side in nodes]
+    in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
         ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
@@ -83,7 +84,7 @@ def _negations(told: Told) -> None:
     elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
-    elif (any(scopes) or not texts.reordered) and not _same_place(told, cues):
+    elif (any(in_both) or not (any(scopes) or texts.reordered)) and not _same_place(told, cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)

@@ -746,6 +746,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('(t / talk-01 :ARG0 (q / person :name (m / name :op1 "Mary")) :ARG2 (p / person :name (n / name :op1 '
           '"John")))'),
          'Same names; "John" and "Mary" change places; "called" in a, "talked" in b. Graphs leave out "to" in b.'),
+        # Another place of a negation shows where both have the word that it negates.
+        ("Sadly, she did not call.", "She did not phone, sadly.",
+         "(c / call-02 :polarity - :ARG0 (s / she) :mod (a / sad))",
+         "(p / phone-01 :polarity - :ARG0 (s / she) :mod (a / sad))",
+         ('Both have "Sadly" and "she"; "Sadly" has another place: the parser ties it to "call" in a, to '
+          '"phone" in b; "call" in a, "phone" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
