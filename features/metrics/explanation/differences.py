@@ -70,13 +70,14 @@ def _negations(told: Told) -> None:
         words = [cue.shown for cue in more]
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
-        sure = scope and not _is_far(texts.tokens[side], more, nodes[side])
+        others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
+        sure = scope and not others and not _is_far(texts.tokens[side], more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
-        text = f"{SIDES[side]} {what} once more" if again else f"only {SIDES[side]} {what}"
-        partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
+        text = f"{'' if again or others else 'only '}{SIDES[side]} {what}{' once more' if again else ''}"
+        partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
-        text += f": the parser reads that it negates {listed(scope)}" if scope and not sure else ""
+        text += f": the parser reads that it negates {listed(scope)}" if scope and not (sure or others) else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"

@@ -752,6 +752,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(p / phone-01 :polarity - :ARG0 (s / she) :mod (a / sad))",
          ('Both have "Sadly" and "she"; "Sadly" has another place: the parser ties it to "call" in a, to '
           '"phone" in b; "call" in a, "phone" in b.')),
+        ("Neither Sam nor Kim sleeps.", "Sam and Kim do not sleep.",
+         ('(s / sleep-01 :polarity - :ARG0 (o / or :op1 (p / person :name (n / name :op1 "Sam")) :op2 (q / '
+          'person :name (m / name :op1 "Kim"))))'),
+         ('(s / sleep-01 :ARG0 (o / and :op1 (p / person :name (n / name :op1 "Sam")) :op2 (q / person '
+          ':polarity - :name (m / name :op1 "Kim"))))'),
+         'Same names; a has the negation "Neither" and "nor", b has "not"; only b says "and".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
