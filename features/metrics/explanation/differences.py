@@ -77,7 +77,8 @@ def _negations(told: Told) -> None:
         text = f"{'' if again or others else 'only '}{SIDES[side]} {what}{' once more' if again else ''}"
         partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
-        text += f": the parser reads that it negates {listed(scope)}" if scope and not (sure or others) else ""
+        who = f"only {SIDES[side]}" if others else "it"
+        text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
@@ -277,17 +278,14 @@ def _moods(told: Told) -> None:
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     nodes = [_commanded(told.both, side) for side in (0, 1)]
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
-    if (
-        (nodes[0] is None) != (nodes[1] is None)
-        and 0 in nodes
-        and not any("?" in text for text in told.texts.sentences)
-    ):
+    if {*nodes} == {0, None} and not any("?" in text for text in told.texts.sentences):
         side = nodes.index(0)
         verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
         others = told.both.fillers(1 - side, 0).values()
         same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
-        # Else it may be one, too: "Preheat the oven".
-        if not same and verbs[1 - side] not in _first(told.texts.tokens[1 - side])[:1]:
+        # Else it may be one, too: "Preheat the oven", "Run make" as "Run tests".
+        first = {token.lower for token in _first(told.texts.tokens[1 - side])[:1]}
+        if not same and first.isdisjoint(verb.lower for verb in verbs):
             told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 

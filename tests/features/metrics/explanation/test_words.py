@@ -415,8 +415,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("She likes neither tea nor coffee.", "She likes tea but not coffee.",
          "(l / like-01 :polarity - :ARG0 (s / she) :ARG1 (o / or :op1 (t / tea) :op2 (c / coffee)))",
          "(b / contrast-01 :ARG1 (l / like-01 :ARG0 (s / she) :ARG1 (t / tea)) :ARG2 (c / coffee :polarity -))",
-         ('Both have "She", "likes", "tea" and "coffee"; only a negates "likes" ("neither" and "nor"), b has "not"; '
-          'only b says "but".')),
+         ('Both have "She", "likes", "tea" and "coffee"; a has the negation "neither" and "nor", b has "not": the '
+          'parser reads that only a negates "likes"; only b says "but".')),
         ("He ain't here.", "He is here.",
          "(b / be-located-at-91 :polarity - :ARG1 (h / he) :ARG2 (e / here))",
          "(b / be-located-at-91 :ARG1 (h / he) :ARG2 (e / here))",
@@ -757,7 +757,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'person :name (m / name :op1 "Kim"))))'),
          ('(s / sleep-01 :ARG0 (o / and :op1 (p / person :name (n / name :op1 "Sam")) :op2 (q / person '
           ':polarity - :name (m / name :op1 "Kim"))))'),
-         'Same names; a has the negation "Neither" and "nor", b has "not"; only b says "and".'),
+         ('Same names; a has the negation "Neither" and "nor", b has "not": the parser reads that only a negates '
+          '"sleeps"; only b says "and".')),
+        ("Run make now.", "Run test now.",
+         "(r / run-01 :ARG1 (m / make) :time (n / now))", "(t / test-01 :time (n / now))",
+         'Both have "Run" and "now"; "make" in a, "test" in b. Not in the graphs: "Run" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
