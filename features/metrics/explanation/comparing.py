@@ -62,9 +62,10 @@ class Quantity(NamedTuple):
     def is_measured_otherwise(self, other: "Quantity") -> bool:
         """Return whether another quantity has another unit; one left out may be the same, but for a percentage."""
         pair = (self, other)
-        units = [each.sign or (each.unit or each.head or NO_TOKEN).stem for each in pair]
-        measured = any(each.sign or each.unit for each in pair) and (all(units) or "percent" in units)
-        return measured and units[0] != units[1]
+        units = [each.sign or (each.unit or NO_TOKEN).stem for each in pair]
+        stems = [{unit, *(token.stem for token in each.span)} for each, unit in zip(pair, units, strict=True)]
+        known = all(unit or each.head for each, unit in zip(pair, units, strict=True)) or "percent" in units
+        return known and any(unit and unit not in there for unit, there in zip(units, reversed(stems), strict=True))
 
 
 class ComparedGraphs:

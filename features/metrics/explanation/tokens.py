@@ -49,7 +49,8 @@ using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze
 meant; understand understood"""
 _FORMS = f"""{_VERBS};
 evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg; kilometer km;
-centimeter cm; pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
+meter m; gram g; milligram mg; milliliter ml; millimeter mm; centimeter cm;
+pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been

@@ -762,6 +762,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Run make now.", "Run test now.",
          "(r / run-01 :ARG1 (m / make) :time (n / now))", "(t / test-01 :time (n / now))",
          'Both have "Run" and "now"; "make" in a, "test" in b. Not in the graphs: "Run" in b.'),
+        ("Take four grams of sugar.", "Take 4 g of sugar.",
+         ("(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant (m / mass-quantity :quant 4 "
+          ":unit (g / gram))))"),
+         "(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant 4))",
+         'Same frames and roles. "four" in a is "4" in b. Graphs do not tell "grams" from "g".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
