@@ -23,6 +23,7 @@ _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _BOUNDS |= {"about": "about", "around": "about"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
+_SIGNS |= {unit: unit for unit in _SIGNS.values()}
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -38,13 +39,14 @@ class Quantity(NamedTuple):
     @property
     def stems(self) -> tuple[str, ...]:
         """The stems of its words, a number in words as one."""
-        bound = _BOUNDS.get(self.tokens[0].stem, "")
+        bound = _BOUNDS.get(self.tokens[0].lower, "")
         return (*map(stem_of, bound.split()), *value_of(self.tokens[bool(bound) :]))
 
     @property
     def sign(self) -> str | None:
-        """The name of the sign of its unit, if it has one: dollar for "$5"."""
-        return next((_SIGNS[letter] for token in self.tokens for letter in token.text if letter in _SIGNS), None)
+        """The name of its unit, if it is one that has a sign: dollar for "$5", percent for "6 percent of them"."""
+        units = (_SIGNS.get(part) for token in self.span for part in (token.stem, *token.text))
+        return next(filter(None, units), None)
 
     def is_measured_as(self, other: "Quantity") -> bool:
         """Return whether another quantity is as much in the same or another unit: 2 km and 2,000 metres."""
@@ -60,9 +62,10 @@ class Quantity(NamedTuple):
     def is_measured_otherwise(self, other: "Quantity") -> bool:
         """Return whether another quantity has another unit; one left out may be the same, but for a percentage."""
         pair = (self, other)
-        units = [each.sign or (each.unit or each.head or NO_TOKEN).stem for each in pair]
-        measured = any(each.sign or each.unit for each in pair) and (all(units) or "percent" in units)
-        return measured and units[0] != units[1]
+        units = [each.sign or (each.unit or NO_TOKEN).stem for each in pair]
+        stems = [{unit, *(token.stem for token in each.span)} for each, unit in zip(pair, units, strict=True)]
+        known = all(unit or each.head for each, unit in zip(pair, units, strict=True)) or "percent" in units
+        return known and any(unit and unit not in there for unit, there in zip(units, reversed(stems), strict=True))
 
 
 class ComparedGraphs:
@@ -184,7 +187,7 @@ class ComparedGraphs:
             unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
             at = order.index(unit) if unit is not None and order[last].stem == "half" else at  # half an hour
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
-            if first and is_number and order[first - 1].stem in _BOUNDS:
+            if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             tokens, end = order[first : last + 1], last if at is None else at
             text = self.texts.sentences[side][tokens[0].start : order[end].end]
@@ -275,9 +278,10 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             apart = token.start > before.end + 1  # in 1827, fifty thousand
             apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
+            comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
             links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in _HUNDREDS)
-            joins = (step == 1 and not apart) or (step == 2 and links and not rises)
+            joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
 

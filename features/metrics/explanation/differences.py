@@ -62,6 +62,7 @@ def _negations(told: Told) -> None:
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t] for side in nodes]
+    in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
         ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
@@ -69,13 +70,15 @@ def _negations(told: Told) -> None:
         words = [cue.shown for cue in more]
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
-        sure = scope and not _is_far(texts.tokens[side], more, nodes[side])
+        others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
+        sure = scope and not others and not _is_far(texts.tokens[side], more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
-        text = f"{SIDES[side]} {what} once more" if again else f"only {SIDES[side]} {what}"
-        partner = _opposite(texts, more, side) or [cue for cue in cues[1 - side] if cue.stem not in ours]
+        text = f"{'' if again or others else 'only '}{SIDES[side]} {what}{' once more' if again else ''}"
+        partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
-        text += f": the parser reads that it negates {listed(scope)}" if scope and not sure else ""
+        who = f"only {SIDES[side]}" if others else "it"
+        text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         if prefixed:
             text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
@@ -83,7 +86,7 @@ def _negations(told: Told) -> None:
     elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
-    elif (any(scopes) or not texts.reordered) and not _same_place(told, cues):
+    elif (any(in_both) or not (any(scopes) or texts.reordered)) and not _same_place(told, cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
@@ -154,10 +157,12 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
     starts = sorted(texts.token(0, stem).start for stem in ends)
-    inside = any(starts[0] < token.start < starts[-1] for token in texts.tokens[0] if token.lower in _CLAUSES)
+    between = [token for token in texts.tokens[0] if starts[0] < token.start < starts[-1]]
+    inside = any(token.lower in _CLAUSES for token in between)
+    other_verb = any(token.stem in both.frame_stems - texts.shared for token in between)  # called x, talked to x
     if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
-    elif texts.is_dative or texts.is_genitive or both.coordinates(ends):
+    elif (texts.is_dative and not other_verb) or texts.is_genitive or both.coordinates(ends):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):
@@ -274,17 +279,14 @@ def _moods(told: Told) -> None:
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     nodes = [_commanded(told.both, side) for side in (0, 1)]
     # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
-    if (
-        (nodes[0] is None) != (nodes[1] is None)
-        and 0 in nodes
-        and not any("?" in text for text in told.texts.sentences)
-    ):
+    if {*nodes} == {0, None} and not any("?" in text for text in told.texts.sentences):
         side = nodes.index(0)
         verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
         others = told.both.fillers(1 - side, 0).values()
         same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
-        # Else it may be one, too: "Preheat the oven".
-        if not same and verbs[1 - side] not in _first(told.texts.tokens[1 - side])[:1]:
+        # Else it may be one, too: "Preheat the oven", "Run make" as "Run tests".
+        first = {token.lower for token in _first(told.texts.tokens[1 - side])[:1]}
+        if not same and first.isdisjoint(verb.lower for verb in verbs):
             told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 

@@ -39,7 +39,7 @@ def tell_quantities(told: Told) -> None:
                 elif not _cut_otherwise(told, a, b):
                     pairs.append((a, b))
     for named, rest in zip(told.named, (left, right), strict=True):
-        named.extend(token for each in rest for token in each.tokens)
+        named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
     pairs += [(only, None) for a in left if (only := _only(told, 0, a, right))]
     pairs += [(None, only) for b in right if (only := _only(told, 1, b, left))]
     for pair in pairs:
@@ -61,12 +61,15 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
     if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
         return quantity
-    first = next((at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and (ours - theirs)[t.stem]), None)
-    if first and quantity.tokens[first - 1].stem in {"or", "to"}:  # "or 12 percent" of "$5 or 12 percent"
-        span = quantity.span[first:]
-        text = quoted(told.texts.sentences[side][span[0].start : span[-1].end])
-        return quantity._replace(tokens=quantity.tokens[first:], span=span, text=text)
-    return None if first is None else quantity
+    lacking = [at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and (ours - theirs)[t.stem]]
+    if not lacking:
+        return None
+    # "12 percent" of "$5 or 12 percent", "3.9" of "3.9 to 3.11"
+    joins = [False, *(token.stem in {"or", "to"} for token in quantity.tokens), False]
+    part = slice(lacking[0] if joins[lacking[0]] else 0, lacking[-1] + 1 if joins[lacking[-1] + 2] else None)
+    span = quantity.span[part]
+    text = quoted(told.texts.sentences[side][span[0].start : span[-1].end])
+    return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
 
 
 def _change_heads(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:

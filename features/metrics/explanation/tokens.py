@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
-      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | can(?=not\b)
+      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b | can(?=not\b)
       | (?:have|has|had)\s+to\b | would\s+rather\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
@@ -49,7 +49,8 @@ using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze
 meant; understand understood"""
 _FORMS = f"""{_VERBS};
 evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg; kilometer km;
-centimeter cm; pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
+meter m; gram g; milligram mg; milliliter ml; millimeter mm; centimeter cm;
+pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
@@ -132,6 +133,7 @@ NO_TOKEN = Token("", 0, "", "grammar")
 """In place of a word where there is none."""
 _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
+    "per cent": ("percent", "word"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     "no more than": ("at-most", "quantity"),
