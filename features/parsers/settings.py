@@ -102,8 +102,8 @@ class EmbeddingSettings(_ParserSettings):
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `bfloat16` changes similarities by about 0.0004 and takes little more than half of the time on a CPU
-            that supports it.
+        precision: `bfloat16` changes similarities by about 0.0004 and takes two thirds of the time on a CPU that
+            supports it.
     """
 
     enabled: bool | None = None
