@@ -107,7 +107,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     gone: dict[str, list[tuple[str, str]]] = {}
     stored = known.labels.filter(corpus=read.corpus.name).select("label_id", "split", "sentence", "aspect", "label")
     for identity, split, sentence, aspect, label in stored.iter_rows():
-        if identity not in read.seen and split in read.splits and sentence in read.splits[split].occurrences:
+        if identity not in read.seen and split in read.splits and sentence in read.splits[split].texts:
             gone.setdefault(aspect, []).append((sentence, label))
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)

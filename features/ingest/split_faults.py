@@ -106,12 +106,19 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
         if texts:
             stored = len(texts)
             if isinstance(of_corpus, CorpusLabels):
-                came = len(texts & {text for split in of_corpus.splits.values() for text in split.occurrences})
+                came = len(texts & {text for split in of_corpus.splits.values() for text in split.texts})
                 added = len({*of_corpus.rows["sentence"]} - texts)
         elif of_corpus is not None:
             added = sum(report.new for report in of_corpus.reports.values())
             if isinstance(of_corpus, CorpusPairs):
                 came = sum(report.known for report in of_corpus.reports.values())
         if came < stored:
-            named = corpus in of_name
-            yield ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named)
+            yield ShrunkReport(
+                corpus=corpus,
+                stored=stored,
+                found=came,
+                added=added,
+                what=what,
+                named=corpus in of_name,
+                was_cut_off=came + added < stored / 2,  # rows that moved to another split are new ones there
+            )

@@ -177,6 +177,15 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
         assert [str(each).partition(":")[0].partition(", or left")[0] for each in again.report.shrunk] == told
 
 
+def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path, write, run, stored):
+    write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    moved = CorpusSettings(dataset="pairs", name="pairs", files={"dev": "p.tsv"})
+    report = run(tmp_path, *stored(first), corpora=[moved]).report
+    for told in (*report.shrunk, *report.settled().shrunk):
+        assert "are no longer in its files, or in another split of them" in str(told)
+
+
 def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run, stored):
     write(tmp_path / "p.tsv", [("A 1.", "B 1."), ("A 2.", "B 2.")], "sentence_a\tsentence_b")
 
