@@ -89,6 +89,16 @@ def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iter
                 )
 
 
+def drawn_before(corpora: Sequence[CorpusPairs], known: Known) -> Iterator[Fault]:
+    """Yield the stored negatives of splits that `negatives` of their corpus no longer names."""
+    negatives = known.pairs("corpus", "split", "kind").filter(kind="negative").group_by("corpus", "split").len()
+    stored = {(corpus, split): count for corpus, split, count in known.collected(negatives).iter_rows()}
+    for each in corpora:
+        for split in sorted({*SPLITS} - {*each.corpus.drawn_splits}, key=SPLITS.index):
+            if pairs := stored.get((each.corpus.name, split)):
+                yield Fault.told(each.corpus.name, "drawn_before", split=split, pairs=pairs)
+
+
 def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> Iterator[ShrunkReport]:
     """Yield the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
 

@@ -177,6 +177,15 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
         assert [str(each).partition(":")[0].partition(", or left")[0] for each in again.report.shrunk] == told
 
 
+def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path, write, run, stored):
+    write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    assert first.report.faults == run(tmp_path, *stored(first)).report.faults == []
+    none = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
+    (told,) = run(tmp_path, *stored(first), corpora=[none]).report.faults
+    assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` does not name now:")
+
+
 def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path, write, run, stored):
     write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
     first = run(tmp_path)
