@@ -186,6 +186,15 @@ def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path, write,
     assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` does not name now:")
 
 
+def test_rows_that_repeat_a_pair_are_told(tmp_path, write, run, stored):
+    rows = [(f"A {n}.", f"B {n}.") for n in range(4)]
+    write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    write(tmp_path / "p.tsv", rows + rows[:3], "sentence_a\tsentence_b")  # an export appended to another
+    (told,) = run(tmp_path, *stored(first)).report.faults
+    assert str(told).startswith("3 rows of 'pairs' repeat pairs of the same split: all are kept")
+
+
 def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path, write, run, stored):
     write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
     first = run(tmp_path)
