@@ -5,7 +5,7 @@ list and list    the first with the first, and so on; one result per pair
 "x"  and list    "x" with each item of the list; one result per pair
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -25,7 +25,8 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
     That calls it `what`, and names its partner in another list if they are `paired`.
     """
     single = isinstance(texts, str)
-    if hasattr(texts, "columns"):  # a frame, which iterates over the names of its columns
+    # A frame iterates over the names of its columns, as a batch of Hugging Face's datasets does, which is a dict.
+    if hasattr(type(texts), "columns") or isinstance(texts, Mapping):
         raise NotTexts(f"a {what} must be a string, but a {type(texts).__name__} is not; give one of its columns")
     if not isinstance(texts, Iterable) or isinstance(texts, bytes):
         raise NotTexts(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")

@@ -201,7 +201,7 @@ class Encoder:
         first, second, single = pair_up(a, b, "sentence")
         # Encode each text once: in a batch of other lengths its embedding differs in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
-        vectors = self.encode(position, aspect=aspect)
+        vectors = self.encode([*position], aspect=aspect)
         left, right = (vectors[[position[text] for text in side]] for side in (first, second))
         if self._layout is not None and facet in self._layout.names:
             values = self._layout.similarities(left, right)[:, self._layout.names.index(facet)]

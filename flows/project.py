@@ -261,7 +261,7 @@ class Project(_Sections):
     @property
     def wanted(self) -> tuple[Wanted, ...]:
         """What is read of the store: by the encoders, and by others where a switch is on."""
-        return wanted_of(self.encoders, self.switches)
+        return wanted_of(self.encoders, self.corpora, self.switches)
 
     @property
     def base(self) -> Path:

@@ -8,6 +8,7 @@ stage off, and with it what only it would read.
 from collections.abc import Mapping, Sequence
 
 from features.core.faults import StageOff
+from features.corpora.settings import CorpusSettings
 from features.stages.registry import STAGES
 from features.store.scope import Reading, Wanted
 from training.encoders.settings import EncoderSettings
@@ -17,9 +18,21 @@ Switches = Mapping[str, bool | None]
 """Stage → its switch in the project file: True forces it on, False off, None leaves it to the encoders."""
 
 
-def wanted_of(encoders: Sequence[EncoderSettings], switches: Switches) -> tuple[Wanted, ...]:
+def read_by(encoder: EncoderSettings, corpora: Sequence[CorpusSettings]) -> Wanted:
+    """Return what the training of an encoder reads: by default of those of a project's corpora that it can learn from.
+
+    Texts with labels have no pairs: they are not parsed for encoders of pairs, nor are these trained again for them.
+    """
+    tables = tables_of(encoder)
+    own = tuple(corpus.name for corpus in corpora if corpus.record.has_texts == ("pairs" not in tables))
+    return Wanted(tables, encoder.corpora or own)
+
+
+def wanted_of(
+    encoders: Sequence[EncoderSettings], corpora: Sequence[CorpusSettings], switches: Switches
+) -> tuple[Wanted, ...]:
     """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
-    read = tuple(Wanted(tables_of(encoder), encoder.corpora) for encoder in encoders)
+    read = tuple(read_by(encoder, corpora) for encoder in encoders)
     forced = tuple(name for name, switch in switches.items() if switch is True)
     return (*read, *([Wanted(forced)] if forced else []))
 

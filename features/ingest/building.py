@@ -26,7 +26,7 @@ from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
 from features.ingest.report import IngestReport
 from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
-from features.ingest.split_faults import pair_overlaps, shrunk, text_overlaps
+from features.ingest.split_faults import drawn_before, pair_overlaps, shrunk, text_overlaps
 from features.stage_output import Reject
 
 ALGORITHM_VERSION = "1"
@@ -116,6 +116,7 @@ def ingest(
             # An earlier ingest that is repeated is not told about again.
             *(key_faults(corpora, base) if admits is None else ()),
             *text_overlaps(of_labels, sentences),
+            *drawn_before(of_pairs, known),
             *unused_labels(read),
             *label_faults(of_labels, known),
             *language_faults(read),

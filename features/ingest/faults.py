@@ -4,7 +4,7 @@ one column    no label at all, the same for all, one for each, missing in some, 
 the store     a label that is gone now
 the settings  `labels` names one that no row has
 the texts     two that differ only in case or punctuation: they count as different texts
-the pairs     a judgement is missing in some or in all, two sentences have several
+the pairs     a row repeats another, a judgement is missing in some or in all, two sentences have several
 the keys      of JSON lines: rows lack one that is read and have another one, perhaps the same misspelt
 
     {"text": "We parse.", "topic": "parsing"}
@@ -107,7 +107,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     gone: dict[str, list[tuple[str, str]]] = {}
     stored = known.labels.filter(corpus=read.corpus.name).select("label_id", "split", "sentence", "aspect", "label")
     for identity, split, sentence, aspect, label in stored.iter_rows():
-        if identity not in read.seen and split in read.splits and sentence in read.splits[split].occurrences:
+        if identity not in read.seen and split in read.splits and sentence in read.splits[split].texts:
             gone.setdefault(aspect, []).append((sentence, label))
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
@@ -175,6 +175,9 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
     """Yield what is suspicious about the judgements of corpora, over all their splits."""
     for of_corpus in corpora:
         corpus, rows = of_corpus.corpus, of_corpus.rows
+        # Pairs of known datasets are as often there as their makers put them there.
+        if corpus.record.kind == "own" and (repeats := sum(each.repeats for each in of_corpus.reports.values())):
+            yield Fault.told(corpus.name, "repeated", rows=repeats)
         for judgement in _JUDGEMENTS:
             counts = dict(rows[judgement].value_counts().iter_rows())
             empty = counts.pop(None, 0)

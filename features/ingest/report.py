@@ -81,7 +81,7 @@ class ShrunkReport(Remark):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
     Pairs that ingest drew do not count; `named` is whether the project still has the corpus, `added` the rows that are
-    new.
+    new. `was_cut_off` says that its files hold so little that one may have been cut off.
     """
 
     corpus: str
@@ -90,11 +90,7 @@ class ShrunkReport(Remark):
     added: int = 0
     what: Literal["pairs", "texts"]
     named: bool = True
-
-    @property
-    def was_cut_off(self) -> bool:
-        """Whether so little was read again that a file may have been cut off."""
-        return self.found < self.stored / 2
+    was_cut_off: bool = False
 
 
 class Fault(Report):

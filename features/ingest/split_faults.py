@@ -89,6 +89,16 @@ def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iter
                 )
 
 
+def drawn_before(corpora: Sequence[CorpusPairs], known: Known) -> Iterator[Fault]:
+    """Yield the stored negatives of splits that `negatives` of their corpus no longer names."""
+    negatives = known.pairs("corpus", "split", "kind").filter(kind="negative").group_by("corpus", "split").len()
+    stored = {(corpus, split): count for corpus, split, count in known.collected(negatives).iter_rows()}
+    for each in corpora:
+        for split in sorted({*SPLITS} - {*each.corpus.drawn_splits}, key=SPLITS.index):
+            if pairs := stored.get((each.corpus.name, split)):
+                yield Fault.told(each.corpus.name, "drawn_before", split=split, pairs=pairs)
+
+
 def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> Iterator[ShrunkReport]:
     """Yield the corpora of whose stored pairs or texts some were not read again: deleted, edited, moved or cut off.
 
@@ -106,12 +116,19 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
         if texts:
             stored = len(texts)
             if isinstance(of_corpus, CorpusLabels):
-                came = len(texts & {text for split in of_corpus.splits.values() for text in split.occurrences})
+                came = len(texts & {text for split in of_corpus.splits.values() for text in split.texts})
                 added = len({*of_corpus.rows["sentence"]} - texts)
         elif of_corpus is not None:
             added = sum(report.new for report in of_corpus.reports.values())
             if isinstance(of_corpus, CorpusPairs):
                 came = sum(report.known for report in of_corpus.reports.values())
         if came < stored:
-            named = corpus in of_name
-            yield ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named)
+            yield ShrunkReport(
+                corpus=corpus,
+                stored=stored,
+                found=came,
+                added=added,
+                what=what,
+                named=corpus in of_name,
+                was_cut_off=came + added < stored / 2,  # rows that moved to another split are new ones there
+            )

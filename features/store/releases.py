@@ -72,7 +72,7 @@ def read_release(storage: Storage, number: int) -> Release:
         raise no_release(storage, number) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreDamaged(
-            f"The release {storage.url(name)!r} cannot be read; restore the file, or publish again."
+            f"The release {storage.url(name)!r} cannot be read; restore the file, or delete it and build."
         ) from error
 
 

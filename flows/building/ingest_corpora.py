@@ -127,7 +127,8 @@ def _read(
         )
     files = digests.to_record()
     given = before.neighbours
-    others = {name: count for name, count in project.neighbours.items() if given.get(name, count) != count}
+    counts = {corpus.name: corpus.neighbours for corpus in project.corpora}
+    others = {name: count for name, count in counts.items() if given.get(name, count) != count}
     told = [Fault.told(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
     memory = None
     if files is not None and list(keys) == names:

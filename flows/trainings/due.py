@@ -31,11 +31,12 @@ from features.models import shipped_version
 from features.store.plan import Plan
 from features.store.reader import StoreReader
 from features.store.releases import Release
-from features.store.scope import Uses, Wanted
+from features.store.scope import Uses
 from features.store.store import Store
 from features.store.tables import SOURCES
 from flows.project import Project
 from flows.trainings.finished_runs import shown_runs
+from flows.wanted import read_by
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE
 from training.evaluation_sets import rating_digest
@@ -205,7 +206,7 @@ def training_identity(project: Project, encoder: EncoderSettings, contents: Cont
     digest = _digest_of(project, encoder, unread(project, encoder, contents))
     backbone = shipped_version(encoder.backbone)
     tables = [table for table in tables_of(encoder) if table in contents.shards]
-    reader = Wanted(tuple(tables), encoder.corpora)
+    reader = read_by(encoder, project.corpora)
     users = {**contents.uses.sentences, **contents.uses.pairs}
     parts = {"store": contents.store, "settings": digest, "seed": str(encoder.loop.seed)}
     return (parts | {"backbone": backbone} if backbone else parts) | {

@@ -262,6 +262,9 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
     [
         (lambda encoder: encoder.encode(pl.DataFrame({"text": ["a"]})), NotTexts),  # not the name of its column
         (lambda encoder: encoder.encode(pa.table({"text": ["a"]})), NotTexts),
+        (lambda encoder: encoder.encode(pl.LazyFrame({"text": ["a"]})), NotTexts),  # its columns are not to be resolved
+        (lambda encoder: encoder.encode({"text": ["a"]}), NotTexts),  # as a batch of Hugging Face's datasets
+        (lambda encoder: facetflow.TextIndex({"7": "a"}, encoder), NotTexts),
         (lambda encoder: encoder.explain(pa.table({"a": ["a"], "b": ["b"]})), NotTexts),
         (lambda encoder: encoder.encode(["a", "cut \ud83d"]), NotTexts),
         (lambda encoder: encoder.explain([("a", "cut \ud83d")]), NotTexts),

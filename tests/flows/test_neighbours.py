@@ -106,6 +106,7 @@ def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow
     assert "when they were drawn" not in here(near(20, 2), "plan")[1], "none were ever drawn with 4"
     assert "Drew " in facetflow.run(near(30, 4), "build")[1]
     assert " is 2, but 4 when they were drawn: " in here(near(30, 2), "plan")[1]
+    assert " is 0, but 4 when they were drawn: " in here(near(30, 0), "plan")[1]
 
 
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):

@@ -4,9 +4,10 @@ from sentences import refused
 
 from features.core.faults import StageOff, UnknownName
 from features.stages.metrics import MetricSettings
-from features.store.scope import Wanted
+from features.store.scope import Uses, Wanted
 from flows.building.planning import look_ahead
 from flows.project import Project, load
+from flows.trainings.due import Contents, training_identity
 from flows.wanted import stages_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
@@ -88,7 +89,7 @@ def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
     other = s3bert.model_copy(update={"kind": "toy", "corpora": ("snli",)})
     both = project.model_copy(update={"encoders": (s3bert, other)})
 
-    assert both.wanted == (Wanted(KINDS["s3bert"].tables), Wanted(toy.tables, ("snli",)))
+    assert both.wanted == (Wanted(KINDS["s3bert"].tables, ("example",)), Wanted(toy.tables, ("snli",)))
     made_by_both = ["amr", "dependencies", "embeddings", "label_vectors", "metrics"]
     assert names(stages_of(both.wanted, both.switches)) == made_by_both
     alone = project.model_copy(update={"encoders": (other,), "metrics": MetricSettings(enabled=False)})
@@ -150,3 +151,22 @@ def test_a_corpus_that_is_nowhere_is_refused_with_the_one_that_may_be_meant(proj
 
     with refused(UnknownName):
         look_ahead(load(project.folder / "facetflow.toml"))
+
+
+def test_an_encoder_reads_the_corpora_that_it_can_learn_from():
+    texts = {"dataset": "texts", "name": "t", "files": {"train": "t.tsv"}, "aspects": {"topic": "topic"}}
+    topics = {"name": "topics", "kind": "aspect", "aspects": ["topic"]}
+    project = Project.model_validate(
+        CAPTIONS | {"corpora": [{"dataset": "example"}, texts], "encoders": [ENCODER, topics]}
+    )
+    assert [wanted.corpora for wanted in project.wanted] == [("example",), ("t",)]
+
+    def contents(sentences, **more):
+        uses = Uses({"s-0": frozenset({"example"}), "s-1": frozenset({"t"}), **more}, {"p-0": frozenset({"example"})})
+        shards = {"sentences": dict.fromkeys(sentences, "mark"), "pairs": {"p-0": "mark"}, "labels": {"l-0": "mark"}}
+        return Contents("store", shards, uses)
+
+    before = contents(["s-0", "s-1"])
+    for encoder, of_other in ((project.encoders[0], "t"), (project.encoders[1], "example")):
+        grown = contents(["s-0", "s-1", "s-2"], **{"s-2": frozenset({of_other})})
+        assert training_identity(project, encoder, grown) == training_identity(project, encoder, before)

@@ -177,6 +177,33 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
         assert [str(each).partition(":")[0].partition(", or left")[0] for each in again.report.shrunk] == told
 
 
+def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path, write, run, stored):
+    write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    assert first.report.faults == run(tmp_path, *stored(first)).report.faults == []
+    none = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
+    (told,) = run(tmp_path, *stored(first), corpora=[none]).report.faults
+    assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` does not name now:")
+
+
+def test_rows_that_repeat_a_pair_are_told(tmp_path, write, run, stored):
+    rows = [(f"A {n}.", f"B {n}.") for n in range(4)]
+    write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    write(tmp_path / "p.tsv", rows + rows[:3], "sentence_a\tsentence_b")  # an export appended to another
+    (told,) = run(tmp_path, *stored(first)).report.faults
+    assert str(told).startswith("3 rows of 'pairs' repeat pairs of the same split: all are kept")
+
+
+def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path, write, run, stored):
+    write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
+    first = run(tmp_path)
+    moved = CorpusSettings(dataset="pairs", name="pairs", files={"dev": "p.tsv"})
+    report = run(tmp_path, *stored(first), corpora=[moved]).report
+    for told in (*report.shrunk, *report.settled().shrunk):
+        assert "are no longer in its files, or in another split of them" in str(told)
+
+
 def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run, stored):
     write(tmp_path / "p.tsv", [("A 1.", "B 1."), ("A 2.", "B 2.")], "sentence_a\tsentence_b")
 

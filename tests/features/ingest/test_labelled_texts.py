@@ -172,6 +172,14 @@ def test_a_label_that_is_corrected_at_the_source_stays_beside_the_new_one_and_th
     assert not any("lost a label" in sentence for sentence in said)
 
 
+def test_a_stored_text_that_is_rejected_now_is_left_out_and_lost_no_label(folder):
+    first = run(folder, TEXTS)
+    report = run(folder, TEXTS, known=[first], max_words=1).report
+
+    assert report.faults == []
+    assert [(told.stored, told.found) for told in report.shrunk] == [(2, 0)]
+
+
 def test_texts_that_are_too_long_or_of_an_evaluation_set_are_rejects(folder):
     guard = LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")])
     (folder / "t.tsv").write_text("text\tlabel\nA gem!\tx\none two three four\tx\nfine\tx\n")
