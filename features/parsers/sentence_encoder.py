@@ -28,7 +28,7 @@ _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """A sentence encoder with float32 weights; sentences longer than `max_words` are rejected before they are encoded."""
+    """A sentence encoder with float32 weights; rejects sentences longer than `max_words` before it encodes any."""
 
     model: "SentenceTransformer"
     batch_size: int
