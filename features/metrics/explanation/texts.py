@@ -101,7 +101,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         if _renamed(left, pair) == right and self.passive_verb is None:
             return pair if all(self._are_apart(side, left[at], right[at]) for side in (0, 1)) else None
-        differ = sorted(left) != sorted(right) or self.apart
+        differ = sorted(left) != sorted(right) or self._differ_in(but={"and", "but"})  # "x and then y", "y, then x"
         if differ:  # the names may still change places
             names = {
                 t.stem for t in self.tokens[0] if t.kind == "name" and left.count(t.stem) == right.count(t.stem) == 1
@@ -241,8 +241,11 @@ class ComparedTexts:
     @property
     def apart(self) -> bool:
         """Whether a sentence has words, other than those of grammar, that the other lacks."""
-        left, right = (Counter(token.stem for token in side if token.kind != "grammar") for side in self.tokens)
-        return left != right
+        return self._differ_in()
+
+    def _differ_in(self, but: Collection[str] = ()) -> bool:
+        left, right = (Counter(t.stem for t in side if t.kind != "grammar") for side in self.tokens)
+        return any(stem not in but for stem in (left - right) + (right - left))
 
     @cached_property
     def _order(self) -> tuple[list[str], list[str]]:
