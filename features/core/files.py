@@ -81,7 +81,7 @@ def open_text(
     with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
         if not head:
-            raise FileEmpty(f"{source_name(path)} is empty.")
+            raise FileEmpty(f"{source_name(path)} is empty: check that it was written to its end.")
         if head.startswith(b"\x1f\x8b"):
             to_do = "decompress it first" if path == STANDARD else "name it with .gz at the end"
             raise GzipWrong(f"{source_name(path)} is compressed by gzip: {to_do}.")
