@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, negates, stem_of
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
@@ -234,18 +234,12 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
     )
 
 
-def _abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Return whether one word has the initials of others: "UN", "ASAP"."""
-    initials = "".join(token.text[0] for token in other).upper()
-    return len(one) == 1 < len(other) and initials in {one[0].text.replace(".", ""), one[0].stem.upper()}
-
-
 def _compounds(told: Told) -> None:
     for chunk in told.texts.chunks:
         words = [[t for t in part if t.kind != "grammar"] for part in chunk]
         names = [[t for t in part if t.text[0].isupper()] for part in words]
         for a, b in (names, words, (words[0], chunk[1]), (chunk[0], words[1])):
-            if _abbreviates(a, b) or _abbreviates(b, a):
+            if abbreviates(a, b) or abbreviates(b, a):
                 told.add_spelling(a, b, "may be one name" if a is names[0] else "may be the same")
                 break
         left, right = ("".join(token.lower for token in part).replace("-", "") for part in chunk)

@@ -256,6 +256,12 @@ def negates(word: Token, other: Token) -> bool:
     return long.endswith("less") and (short.removesuffix("ful") == long.removesuffix("less"))
 
 
+def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Return whether one word has the initials of others: "UN", "ASAP"."""
+    initials = "".join(token.text[0] for token in other).upper()
+    return len(one) == 1 < len(other) and initials in {one[0].text.replace(".", ""), one[0].stem.upper()}
+
+
 def _straight(text: str) -> str:
     return " ".join(text.lower().replace("’", "'").split())
 
