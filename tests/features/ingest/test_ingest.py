@@ -183,7 +183,7 @@ def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path, write,
     assert first.report.faults == run(tmp_path, *stored(first)).report.faults == []
     none = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
     (told,) = run(tmp_path, *stored(first), corpora=[none]).report.faults
-    assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` does not name now:")
+    assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` no longer names:")
 
 
 def test_rows_that_repeat_a_pair_are_told(tmp_path, write, run, stored):
