@@ -131,10 +131,12 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
 
     from features.models import locate
     from training.data.measured_pairs import MeasuredPairs
+    from training.data.pair_tables import apart
     from training.encoders.loading import load_encoder
     from training.objectives import DecompositionObjective, consistency_loss
 
-    data = MeasuredPairs.from_store(store).select(splits=("train",), kinds=("positive", "negative"))
+    every = MeasuredPairs.from_store(store).select(kinds=("positive", "negative"))
+    data = apart(every, "train").select(splits=("train",))  # ours leaves out pairs that are dev pairs too
     if data.teacher is None:
         sys.exit(f"the store {store} has no embeddings: build it with them")
     model = load_encoder(locate("all-MiniLM-L6-v2"))
