@@ -81,7 +81,7 @@ class ShrunkReport(Remark):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
     Pairs that ingest drew do not count; `named` is whether the project still has the corpus, `added` the rows that are
-    new. `was_cut_off` says that its files hold so little that one may have been cut off.
+    new.
     """
 
     corpus: str
@@ -90,7 +90,11 @@ class ShrunkReport(Remark):
     added: int = 0
     what: Literal["pairs", "texts"]
     named: bool = True
-    was_cut_off: bool = False
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether its files hold so little that one may have been cut off; rows that moved to another split are new."""
+        return self.found + self.added < self.stored / 2
 
 
 class Fault(Report):

@@ -123,12 +123,5 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
             if isinstance(of_corpus, CorpusPairs):
                 came = sum(report.known for report in of_corpus.reports.values())
         if came < stored:
-            yield ShrunkReport(
-                corpus=corpus,
-                stored=stored,
-                found=came,
-                added=added,
-                what=what,
-                named=corpus in of_name,
-                was_cut_off=came + added < stored / 2,  # rows that moved to another split are new ones there
-            )
+            named = corpus in of_name
+            yield ShrunkReport(corpus=corpus, stored=stored, found=came, added=added, what=what, named=named)
