@@ -51,9 +51,9 @@ def main() -> None:
                 vectors = model.encode(texts)
             taken[name].append(time.process_time() - begun)
             cosines[name] = (vectors[1:] * vectors[:-1]).sum(axis=1)
-    plain, *_ = (statistics.median(values) for values in taken.values())
-    for name, values in taken.items():
-        seconds = statistics.median(values)
+    medians = {name: statistics.median(values) for name, values in taken.items()}
+    plain = medians["sentence-transformers"]
+    for name, seconds in medians.items():
         apart = np.abs(cosines[name] - cosines["sentence-transformers"])
         print(
             f"{name:24}{len(texts) / seconds:8,.0f} texts/s {plain / seconds:5.2f}x"

@@ -258,8 +258,9 @@ def negates(word: Token, other: Token) -> bool:
 
 def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
     """Return whether one word has the initials of others: "UN", "ASAP"."""
-    initials = "".join(token.text[0] for token in other).upper()
-    return len(one) == 1 < len(other) and initials in {one[0].text.replace(".", ""), one[0].stem.upper()}
+    if not (len(one) == 1 < len(other) and one[0].text.isupper()):  # not "go" and "good options"
+        return False
+    return "".join(token.text[0] for token in other).upper() in {one[0].text.replace(".", ""), one[0].stem.upper()}
 
 
 def _straight(text: str) -> str:
