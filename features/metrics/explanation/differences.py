@@ -74,7 +74,9 @@ def _negations(told: Told) -> None:
         sure = scope and not others and not _is_far(texts.tokens[side], more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
-        text = f"{'' if again or others else 'only '}{SIDES[side]} {what}{' once more' if again else ''}"
+        polar = both.facets["negations"]  # "unharmed" may negate as much as "not injured"
+        only = not (again or others or 0 < len(polar.left) == len(polar.right))
+        text = f"{'only ' if only else ''}{SIDES[side]} {what}{' once more' if again else ''}"
         partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
         who = f"only {SIDES[side]}" if others else "it"

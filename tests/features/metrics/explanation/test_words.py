@@ -784,6 +784,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / list :consist-of (s / song :ARG1-of (i / sing-01 :location (r / rome))))", None,
          ('The parser sees no difference: both have the same graph. "Rome" has another place. Graphs leave out "that" '
           'in b.')),
+        # Both graphs negate a word, of which one has a prefix or suffix.
+        ("People escaped unharmed.", "People were not hurt.",
+         "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
+         "(h / hurt-01 :polarity - :ARG1 (p / person))",
+         ('Both have "People"; b negates "hurt" ("not"); "escaped unharmed" in a, "hurt" in b. Graphs leave out "were" '
+          'in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
