@@ -71,7 +71,7 @@ def _negations(told: Told) -> None:
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
-        sure = scope and not others and not _is_far(texts.tokens[side], more, nodes[side])
+        sure = scope and not others and not _is_far(texts, side, more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
         polar = both.facets["negations"]  # "unharmed" may negate as much as "not injured"
@@ -101,10 +101,12 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
     return [t for part in others for t in part if t.lower.startswith(("some", "any", "every", "all", "most"))][:1]
 
 
-def _is_far(tokens: Sequence[Token], cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
+def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
     """Return whether a clause may begin between a negation and what it is read to negate: "not what I saw"."""
-    cue, first = tokens.index(cues[0]), min((tokens.index(token) for token in scope if token), default=0)
-    return any(token.lower in _CLAUSES for token in tokens[cue + 1 : first])
+    first = min((token.start for token in scope if token), default=0)
+    between = [token.lower for token in texts.tokens[side] if cues[0].start < token.start < first]
+    nearest = max((cue.end for cue in cues if cue.start < first), default=first)
+    return "," in texts.sentences[side][nearest:first] or not _CLAUSES.isdisjoint(between)
 
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:

@@ -790,6 +790,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / hurt-01 :polarity - :ARG1 (p / person))",
          ('Both have "People"; b negates "hurt" ("not"); "escaped unharmed" in a, "hurt" in b. Graphs leave out "were" '
           'in b.')),
+        # What a negation is read to negate may stand in another clause.
+        ("There are no gods here, said the monster.", "The monster said that gods are here.",
+         "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
+         "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
+         ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Graphs leave '
+          'out "There" in a, "that" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
