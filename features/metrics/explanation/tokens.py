@@ -18,8 +18,8 @@ _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
-      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b | can(?=not\b)
-      | (?:have|has|had)\s+to\b | would\s+rather\b
+      | at\s+(?:least|most)\b | no\.(?=\s*\d) | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
+      | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -134,6 +134,7 @@ NO_TOKEN = Token("", 0, "", "grammar")
 _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     "per cent": ("percent", "word"),
+    "no.": ("number", "link"),  # No. 2
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     "no more than": ("at-most", "quantity"),
@@ -271,7 +272,7 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     lower = _straight(text)
     if is_part and (word := _CONTRACTED.get(lower)):
         return Token(text, start, word, _KIND[word])
-    if " " in lower and lower in _PHRASES:
+    if lower in _PHRASES:
         return Token(text, start, *_PHRASES[lower])
     if text.replace(".", "") in {"US", "USA"}:
         return Token(text, start, "us", "name")

@@ -796,6 +796,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Graphs leave '
           'out "There" in a, "that" in b.')),
+        ("Ford is the No. 2 seller.", "Ford is a seller.",
+         "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
+         'Same roles; only a says "2 seller"; only a says "No.". Graphs leave out "the" in a, "a" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
