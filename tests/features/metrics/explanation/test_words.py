@@ -799,6 +799,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
          'Same roles; only a says "2 seller"; only a says "No.". Graphs leave out "the" in a, "a" in b.'),
+        ("My favourite neighbourhood is colourful.", "My favorite neighborhood is colorful.",
+         "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "favourite" from "favorite", '
+          '"neighbourhood" from "neighborhood", "colourful" from "colorful".')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
