@@ -18,8 +18,8 @@ _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
-      | at\s+(?:least|most)\b | no\.(?=\s*\d) | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
-      | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b)
+      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
+      | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -89,7 +89,7 @@ ORDINALS = {
 _BRITISH = {
     "our": "or", "ogu": "og", "enc": "ens", "isation": "ization", "is": "iz", "ys": "yz", "tr": "ter", "br": "ber",
 }  # fmt: skip
-"""Ends of words without their endings: colour, favourite, catalogue, defence, organisation, organise, analyse, centre, fibre."""
+"""Ends of stems: colour, favourite, catalogue, defence, organisation, organise, analyse, centre, fibre."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
 
 
