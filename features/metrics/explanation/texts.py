@@ -156,13 +156,9 @@ class ComparedTexts:
         if left == right or self.exchange or sorted(left) != sorted(right):
             return []
         pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
-        return [
-            stem
-            for stem in dict.fromkeys(left)
-            if stem not in pronouns
-            and left.count(stem) == 1
-            and [s for s in left if s != stem] == [s for s in right if s != stem]
-        ]
+        once = [stem for stem in left if left.count(stem) == 1]
+        moved = [stem for stem in once if [s for s in left if s != stem] == [s for s in right if s != stem]]
+        return moved if pronouns.isdisjoint(moved) else []  # "her guide", "guide and her": either may have moved
 
     @cached_property
     def moved_links(self) -> list[Token]:

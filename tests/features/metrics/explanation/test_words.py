@@ -803,6 +803,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "favourite" from "favorite", '
           '"neighbourhood" from "neighborhood", "colourful" from "colorful".')),
+        # Of a pronoun and its neighbour, either may have moved.
+        ("The guide and her driver waited.", "Her guide and the driver waited.",
+         "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
+         "The parser sees no difference: both have the same graph."),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
