@@ -180,6 +180,12 @@ class ComparedTexts:
         """Whether the words that both have come in another order."""
         return self._order[0] != self._order[1]
 
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether the words with content that both have are as often in both, in another order."""
+        left, right = self._order
+        return left != right and sorted(left) == sorted(right)
+
     def turns(self, stems: Collection[str]) -> bool:
         """Return whether some words come in another order."""
         left, right = ([stem for stem in side if stem in stems] for side in self._order)

@@ -806,7 +806,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Of a pronoun and its neighbour, either may have moved.
         ("The guide and her driver waited.", "Her guide and the driver waited.",
          "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
-         "The parser sees no difference: both have the same graph."),
+         "The parser sees no difference: both have the same graph. Words that both have come in another order."),
+        ("The woman is drawing a man.", "A man is drawing.",
+         "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
+         ('Both have "drawing" and "man"; only a says "woman". Words that both have come in another order. Graphs leave '
+          'out "The" in a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
