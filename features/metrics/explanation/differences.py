@@ -189,9 +189,8 @@ def _moved_words(told: Told) -> None:
     cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
     cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
     side, verb = texts.passive_verb or (0, NO_TOKEN)
-    # Without an agent, the other may be a participle, too: "if indicted" beside "if she is indicted".
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
-    acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}
+    acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
     if cases and not texts.exchange and not texts.may_be_passive:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")

@@ -16,7 +16,6 @@ from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
-
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
 _SOUNDS = {"2": "to", "4": "for"}
@@ -183,8 +182,7 @@ class ComparedTexts:
     @property
     def is_shuffled(self) -> bool:
         """Whether the words with content that both have are as often in both, in another order."""
-        left, right = self._order
-        return left != right and sorted(left) == sorted(right)
+        return self.reordered and sorted(self._order[0]) == sorted(self._order[1])
 
     def turns(self, stems: Collection[str]) -> bool:
         """Return whether some words come in another order."""

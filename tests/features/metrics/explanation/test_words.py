@@ -809,8 +809,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph. Words that both have come in another order."),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
-         ('Both have "drawing" and "man"; only a says "woman". Words that both have come in another order. Graphs leave '
-          'out "The" in a.')),
+         ('Both have "drawing" and "man"; only a says "woman". Words that both have come in another order. Graphs '
+          'leave out "The" in a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
