@@ -15,8 +15,9 @@ from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
 _IN_UNITS = {
-    "kilometer": (1000, "meter"), "centimeter": (0.01, "meter"), "kilogram": (1000, "gram"), "hour": (60, "minute"),
-    "day": (1440, "minute"), "week": (10080, "minute"), "decad": (10, "year"), "century": (100, "year"),
+    "kilometer": (1000, "meter"), "centimeter": (0.01, "meter"), "kilogram": (1000, "gram"),
+    "liter": (1000, "milliliter"), "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
+    "decad": (10, "year"), "century": (100, "year"),
 }  # fmt: skip
 """Stem of a unit → how much it is of another."""
 _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five

@@ -49,7 +49,7 @@ using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze
 meant; understand understood"""
 _FORMS = f"""{_VERBS};
 evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg; kilometer km;
-meter m; gram g; milligram mg; milliliter ml; millimeter mm; centimeter cm;
+meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
 leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we

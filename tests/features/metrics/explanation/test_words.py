@@ -811,6 +811,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
          ('Both have "drawing" and "man"; only a says "woman". Words that both have come in another order. Graphs '
           'leave out "The" in a.')),
+        ("It holds 750 ml.", "It holds 0.75 l.",
+         "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 750 :unit (m / milliliter)))",
+         "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 0.75 :unit (m / liter)))",
+         'Same frames and roles. "750 ml" in a is "0.75 l" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
