@@ -247,7 +247,8 @@ class ComparedGraphs:
         for left, right in self.same_frames():
             ours, theirs = self.fillers(0, left), self.fillers(1, right)
             stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
-            moved += [(stem, self.word(0, left) or "") for stem in stems if stem in self.texts.shared]
+            frame = self.word(0, left) or ""  # "actor" has no role in "actor"
+            moved += [(stem, frame) for stem in stems if stem in self.texts.shared - {stem_of(frame.strip('"'))}]
         return moved
 
     def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:

@@ -815,6 +815,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 750 :unit (m / milliliter)))",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 0.75 :unit (m / liter)))",
          'Same frames and roles. "750 ml" in a is "0.75 l" in b.'),
+        # What a frame describes has no role in it: "actor" is (p / person :ARG0-of (a / act-01)).
+        ("The sister of the actor who lives in Rome called.", "The sister who lives in Rome of the actor called.",
+         ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG1 (q / person :ARG0-of (l / live-01) "
+          ":ARG0-of (a / act-01)) :ARG2 (s / sister))))"),
+         ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG2 (s / sister)) :ARG0-of (l / live-01 "
+          ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
+         ('Same frames; "actor" has another place, and the parser reads another role in "lives". Not in the graphs: '
+          '"Rome" in both.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
