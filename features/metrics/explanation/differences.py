@@ -16,9 +16,7 @@ from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, ne
 from features.metrics.readings import SENSE, is_argument
 
 _ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
-_NO_COMMANDS = frozenset({
-    "hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want",
-})  # fmt: skip
+_NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want"})
 """Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
