@@ -330,7 +330,8 @@ class Told:
         """Tell a difference: the facets may see it, the closest first, and its tokens need not be told again."""
         seen = (*facets, "concepts", "smatch") if aspect not in REMARKS else ()
         facet = next((name for name in seen if self.both.differ_in(name)), None)
-        self.differences.append(Difference(facet, aspect, text))
+        if all(text != each.text for each in self.differences):  # not "Mr" twice
+            self.differences.append(Difference(facet, aspect, text))
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
 

@@ -824,6 +824,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
          ('Same frames; "actor" has another place, and the parser reads another role in "lives". Not in the graphs: '
           '"Rome" in both.')),
+        ("Mr Lee met Mr Kim.", "Lee met Kim.", "(m / meet-02 :ARG0 (l / lee) :ARG1 (k / kim))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr". Not '
+          'in the graphs: "Mr" in a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
