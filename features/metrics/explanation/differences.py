@@ -210,9 +210,7 @@ def _moved_words(told: Told) -> None:
             told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
     elif texts.moved_links:
         words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
-        told.add(
-            "form" if single else "order", (), f"{words} has another place" if single else f"{words} change places"
-        )
+        told.add("form" if single else "order", (), f"{words} {'has another place' if single else 'change places'}")
 
 
 def _place(both: ComparedGraphs, stem: str) -> str:
