@@ -206,7 +206,7 @@ def _bare(lower: str) -> str:
     bare = re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 or lower.endswith("ied") else bare
     if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare):
         return bare[:-1]  # travelled and travel
-    return re.sub(rf"(?<=..)(?:our|(?:{'|'.join(_BRITISH)})$)", lambda end: _BRITISH[end[0]], bare)
+    return re.sub(rf"(?<=..)(?<!sc)(?:our|(?:{'|'.join(_BRITISH)})$)", lambda end: _BRITISH[end[0]], bare)  # not scour
 
 
 _LEMMAS = {_bare(lemma): lemma for lemma in _STEM.values() if not lemma.endswith("ing")}

@@ -804,6 +804,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "favourite" from "favorite", '
           '"neighbourhood" from "neighborhood", "colourful" from "colorful".')),
+        ("The police scoured the city.", "The police scored the city.",
+         "(s / scour-01 :ARG0 (p / police) :ARG1 (c / city))", "(s / score-01 :ARG0 (p / police) :ARG1 (c / city))",
+         'Both have "police" and "city"; "scoured" in a and "scored" in b are spelt alike, perhaps one word.'),
         # Of a pronoun and its neighbour, either may have moved.
         ("The guide and her driver waited.", "Her guide and the driver waited.",
          "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
