@@ -31,8 +31,9 @@ from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import log, with_progress
 
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
-_PIECES = 4  # of a batch, each padded to its own longest sentence
-_LEAST_PIECE = 16  # sentences
+# A batch is embedded in pieces, each padded to its longest sentence by so many tokens at most: as many as take the
+# time of about one further piece (16 to 512 were tried on two cores; on a GPU, where starting kernels counts, none).
+_PADDING, _PADDING_ON_GPU = 128, 4096
 # Sentence length in tokens from which fused attention is faster with gradients on a CPU (torch 2.13; MiniLM's last two
 # layers: at 250 tokens in bfloat16 2.0 s per step instead of 2.9 s, at 28 tokens 0.25 s instead of 0.20 s). It supports
 # no dropout there: with dropout of the attention weights torch falls back to its math kernel, 4.8 s at 250 tokens.
@@ -135,13 +136,12 @@ class Backbone:
 
     def embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None = None) -> Tensor:
         """Return the embeddings of the sentences at some positions, with gradients into the tuned layers, (n, d)."""
-        order = np.argsort(tokens.lengths[sentences], kind="stable")
-        # One large matrix is faster on a GPU, less padding on a CPU.
-        pieces = 1 if self.device.type == "cuda" else max(1, min(_PIECES, len(sentences) // _LEAST_PIECE))
+        lengths = tokens.lengths[sentences]
+        order = np.argsort(-lengths, kind="stable")
+        padding = _PADDING_ON_GPU if self.device.type == "cuda" else _PADDING
+        pieces = np.split(order, ends_of_pieces(lengths[order].tolist(), padding))
         with self._autocast():  # around all pieces, so that each weight is rounded once
-            embeddings = torch.cat(
-                [self._embed(tokens, sentences[piece], route) for piece in np.array_split(order, pieces)]
-            )
+            embeddings = torch.cat([self._embed(tokens, sentences[piece], route) for piece in pieces])
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
 
     def _embed(self, tokens: Tokens, sentences: NDArray[np.int64], route: str | None) -> Tensor:
@@ -301,6 +301,17 @@ def padded(starts: NDArray[np.int64], sentences: NDArray[np.int64]) -> tuple[NDA
     columns = np.arange(int(lengths.max(initial=0)))
     mask = columns[None, :] < lengths[:, None]
     return np.where(mask, first + columns[None, :], first), torch.from_numpy(mask.astype(np.int64))
+
+
+def ends_of_pieces(lengths: Sequence[int], padding: int) -> list[int]:
+    """Return where pieces of sentences of descending lengths end, but for the last; each has at most some padding."""
+    ends, longest, padded = [], lengths[0] if lengths else 0, 0
+    for position, length in enumerate(lengths):
+        padded += longest - length
+        if padded > padding:
+            ends.append(position)
+            longest, padded = length, 0
+    return ends
 
 
 def _by_length(lengths: NDArray[np.int64], work: str) -> Iterator[NDArray[np.int64]]:

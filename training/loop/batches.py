@@ -1,9 +1,11 @@
-"""Order of training pairs: shuffled, in batches of sentences of similar length.
+"""Order of training pairs: shuffled, and where their lengths are given, in batches of similar length.
 
 A batch is padded to its longest sentence, so mixed lengths waste work. Pairs are shuffled, divided into windows of many
 batches, sorted by length within a window, divided into batches, and the batches are shuffled again: every epoch differs
 and depends only on the seed. A single window would give every epoch, and every seed, the same batches, so few pairs are
 divided into several small ones. Pairs of one sentence a stay together: it is encoded once, and they can be compared.
+
+Facets are learnt better from mixed lengths, even in as much time (docs/results/s3bert.md).
 """
 
 import math
@@ -17,18 +19,20 @@ WINDOWS = 4  # at least
 
 
 def epoch_batches(
-    groups: NDArray[np.int64], lengths: NDArray[np.int64], *, batch_size: int, seed: int, epoch: int
+    groups: NDArray[np.int64], lengths: NDArray[np.int64] | None = None, *, batch_size: int, seed: int, epoch: int
 ) -> list[NDArray[np.int64]]:
     """Return the batches of an epoch (from 0), each the positions of its pairs; one may have fewer than the others.
 
     `groups`, (n_pairs,), are numbers from 0: a group is the pairs of one sentence a, or near each other. `lengths`,
-    (n_pairs,), are the tokens of the longer sentence of each pair.
+    (n_pairs,), are the tokens of the longer sentence of each pair, for batches of similar length.
     """
     if not len(groups):
         return []
     random = np.random.default_rng((seed, epoch))
     rank = random.permutation(int(groups.max()) + 1)
     shuffled = np.argsort(rank[groups], kind="stable")
+    if lengths is None:
+        return np.split(shuffled, range(batch_size, len(shuffled), batch_size))
     longest = np.zeros(len(rank), dtype=np.int64)
     np.maximum.at(longest, groups, lengths)
     size = batch_size * min(WINDOW, math.ceil(len(shuffled) / (WINDOWS * batch_size)))

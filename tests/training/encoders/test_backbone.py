@@ -2,17 +2,20 @@
 
 import errno
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
 from features.core.faults import BackboneUnfit, OutOfRange
 from training.encoders import backbone as backbone_module
 from training.encoders.aspect.settings import AspectSettings
-from training.encoders.backbone import Backbone
+from training.encoders.backbone import Backbone, ends_of_pieces
 
 TEXTS = ["the cat sleeps", "a dog", "two red horse runs in the park", "no man sees three woman in a small house the"]
 
@@ -111,6 +114,20 @@ def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
     tokens = backbone.tokenize(texts, max_tokens=32)
     expected = backbone.model.encode(texts)
     np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().cpu().numpy(), expected, atol=1e-5)
+
+
+@given(lengths=st.lists(st.integers(0, 60), max_size=80), padding=st.integers(0, 200))
+def test_a_piece_is_padded_by_so_much_at_most_and_could_not_be_longer(lengths, padding):
+    lengths.sort(reverse=True)
+    starts = [0, *ends_of_pieces(lengths, padding)]
+
+    def padded(start, end):
+        return sum(lengths[start] - length for length in lengths[start:end])
+
+    assert starts == sorted(set(starts))
+    for start, end in pairwise([*starts, len(lengths)]):
+        assert padded(start, end) <= padding
+        assert end == len(lengths) or padded(start, end + 1) > padding
 
 
 def test_the_frozen_part_has_no_dropout_and_the_tuned_part_as_wanted(tiny_encoder):

@@ -1,4 +1,4 @@
-"""The order of pairs: every pair once per epoch, similar lengths together, determined by the seed alone."""
+"""The order of pairs: every pair once per epoch, groups and, where asked for, similar lengths together, by the seed."""
 
 import numpy as np
 from hypothesis import given
@@ -9,10 +9,13 @@ from training.loop.batches import NEAR, epoch_batches, near_groups
 pair_lengths = st.lists(st.integers(1, 60), min_size=1, max_size=300)
 
 
-@given(lengths=pair_lengths, size=st.integers(2, 32), seed=st.integers(0, 5), epoch=st.integers(0, 3))
-def test_an_epoch_has_every_pair_once(lengths, size, seed, epoch):
+@given(
+    lengths=pair_lengths, mixed=st.booleans(), size=st.integers(2, 32), seed=st.integers(0, 5), epoch=st.integers(0, 3)
+)
+def test_an_epoch_has_every_pair_once(lengths, mixed, size, seed, epoch):
     groups = np.arange(len(lengths)) // 2
-    batches = epoch_batches(groups, np.array(lengths), batch_size=size, seed=seed, epoch=epoch)
+    given_lengths = None if mixed else np.array(lengths)
+    batches = epoch_batches(groups, given_lengths, batch_size=size, seed=seed, epoch=epoch)
     assert sorted(np.concatenate(batches)) == list(range(len(lengths)))
     assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
 
@@ -45,6 +48,13 @@ def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted():
     assert max(np.ptp(lengths[batch]) for batch in batches) < 12
     means = [lengths[batch].mean() for batch in batches]
     assert means != sorted(means)
+
+
+def test_without_lengths_batches_mix_them():
+    lengths = np.sort(np.random.default_rng(0).integers(3, 60, 2000))
+    batches = epoch_batches(np.arange(2000) // 4, batch_size=32, seed=0, epoch=0)
+    assert min(np.ptp(lengths[batch]) for batch in batches) > 12
+    assert all(np.unique(batch // 4, return_counts=True)[1].min() == 4 for batch in batches[:-1])  # groups stay whole
 
 
 def test_a_positive_and_its_negative_share_a_batch():

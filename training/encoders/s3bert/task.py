@@ -103,7 +103,6 @@ class MappedEmbeddings:
         self.dense = dense
         self.device = dense.linear.weight.device
         self.vectors = torch.from_numpy(vectors).to(self.device)
-        self.lengths = np.ones(len(vectors), dtype=np.int64)
         self.groups: Sequence[Group] = _map_groups(dense)
 
     def train(self) -> None:
@@ -131,7 +130,7 @@ class TunedLayers:
 
     def __init__(self, backbone: Backbone, tokens: Tokens, dense: Dense | None = None) -> None:
         self.backbone, self.tokens = backbone, tokens
-        self.device, self.lengths = backbone.device, tokens.lengths
+        self.device = backbone.device
         self.train, self.eval = backbone.train, backbone.eval
         map_groups = [] if dense is None else _map_groups(dense)
         self.groups: Sequence[Group] = [*decaying_matrices(backbone.tuned_parameters()), *map_groups]
@@ -233,7 +232,7 @@ class S3bertTask:
             groups = near_groups(prepared.first, prepared.second, train, prepared.near, seed=loop.seed, epoch=epoch)
         else:  # those that share sentence a, which ordering compares
             _, groups = np.unique(prepared.first[train], return_inverse=True)
-        chosen = epoch_batches(groups, self._lengths(train), batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
+        chosen = epoch_batches(groups, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
@@ -287,19 +286,13 @@ class S3bertTask:
         dev, size = self.prepared.dev, self.loop.batch_size
         if not len(dev):
             return {}
-        order = dev[np.argsort(self._lengths(dev), kind="stable")]
         sums = torch.zeros(2, dtype=torch.float64)
-        batches = np.split(order, range(size, len(order), size))
-        for batch in with_progress(batches, "dev loss", len(order), "pairs"):
+        batches = np.split(dev, range(size, len(dev), size))
+        for batch in with_progress(batches, "dev loss", len(dev), "pairs"):
             losses = self._losses(batch, None)
             sums += len(batch) * torch.stack([losses["decomposition"], losses["consistency"]]).cpu().double()
-        means = self._weighed(*(sums / len(order)))
+        means = self._weighed(*(sums / len(dev)))
         return {name: value.item() for name, value in means.items()}
-
-    def _lengths(self, pairs: Pairs) -> NDArray[np.int64]:
-        """Return the effort for the longer sentence of some pairs, (n,)."""
-        lengths = self.embedder.lengths
-        return np.maximum(lengths[self.prepared.first[pairs]], lengths[self.prepared.second[pairs]])
 
     def _weighed(self, decomposition: Tensor, consistency: Tensor) -> dict[str, Tensor]:
         loss = self.settings.alpha * decomposition + self.settings.consistency * consistency
