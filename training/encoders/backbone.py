@@ -31,9 +31,11 @@ from training.modules.layers import WORDS, find_attention, find_layers
 from training.progress import log, with_progress
 
 _TOKENS_AT_ONCE = 8192  # of a batch without gradient: keeps memory bounded and matrices large
-# A batch is embedded in pieces, each padded to its longest sentence by so many tokens at most: as many as take the
-# time of about one further piece (16 to 512 were tried on two cores; on a GPU, where starting kernels counts, none).
-_PADDING, _PADDING_ON_GPU = 128, 4096
+# A batch is embedded in pieces, each padded to its longest sentence. A piece ends before its padding takes the time of
+# a further one, and while its activations are near the processor: tried on two cores with 16 to 512 tokens of padding
+# and 512 to 4,096 in all. A GPU, where starting kernels counts, takes few large ones; there nothing was tried.
+_PADDING, _TOKENS_OF_PIECE = 128, 2048
+_PADDING_ON_GPU = 4096
 # Sentence length in tokens from which fused attention is faster with gradients on a CPU (torch 2.13; MiniLM's last two
 # layers: at 250 tokens in bfloat16 2.0 s per step instead of 2.9 s, at 28 tokens 0.25 s instead of 0.20 s). It supports
 # no dropout there: with dropout of the attention weights torch falls back to its math kernel, 4.8 s at 250 tokens.
@@ -138,8 +140,8 @@ class Backbone:
         """Return the embeddings of the sentences at some positions, with gradients into the tuned layers, (n, d)."""
         lengths = tokens.lengths[sentences]
         order = np.argsort(-lengths, kind="stable")
-        padding = _PADDING_ON_GPU if self.device.type == "cuda" else _PADDING
-        pieces = np.split(order, ends_of_pieces(lengths[order].tolist(), padding))
+        limits = (_PADDING_ON_GPU, 2**31) if self.device.type == "cuda" else (_PADDING, _TOKENS_OF_PIECE)
+        pieces = np.split(order, ends_of_pieces(lengths[order].tolist(), *limits))
         with self._autocast():  # around all pieces, so that each weight is rounded once
             embeddings = torch.cat([self._embed(tokens, sentences[piece], route) for piece in pieces])
         return embeddings[torch.from_numpy(np.argsort(order)).to(embeddings.device)]
@@ -303,14 +305,18 @@ def padded(starts: NDArray[np.int64], sentences: NDArray[np.int64]) -> tuple[NDA
     return np.where(mask, first + columns[None, :], first), torch.from_numpy(mask.astype(np.int64))
 
 
-def ends_of_pieces(lengths: Sequence[int], padding: int) -> list[int]:
-    """Return where pieces of sentences of descending lengths end, but for the last; each has at most some padding."""
-    ends, longest, padded = [], lengths[0] if lengths else 0, 0
+def ends_of_pieces(lengths: Sequence[int], padding: int, tokens: int) -> list[int]:
+    """Return where pieces of sentences of descending lengths end, but for the last.
+
+    A piece has at most so many tokens of padding and so many in all, or one sentence.
+    """
+    ends: list[int] = []
+    start = padded = 0
     for position, length in enumerate(lengths):
-        padded += longest - length
-        if padded > padding:
+        padded += lengths[start] - length
+        if padded > padding or (position > start and (position + 1 - start) * lengths[start] > tokens):
             ends.append(position)
-            longest, padded = length, 0
+            start, padded = position, 0
     return ends
 
 

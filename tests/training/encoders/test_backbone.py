@@ -116,18 +116,21 @@ def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
     np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().cpu().numpy(), expected, atol=1e-5)
 
 
-@given(lengths=st.lists(st.integers(0, 60), max_size=80), padding=st.integers(0, 200))
-def test_a_piece_is_padded_by_so_much_at_most_and_could_not_be_longer(lengths, padding):
+@given(
+    lengths=st.lists(st.integers(0, 60), max_size=80), padding=st.integers(0, 200), tokens=st.sampled_from([1, 90, 900])
+)
+def test_a_piece_is_within_its_limits_and_could_not_be_longer(lengths, padding, tokens):
     lengths.sort(reverse=True)
-    starts = [0, *ends_of_pieces(lengths, padding)]
+    starts = [0, *ends_of_pieces(lengths, padding, tokens)]
 
-    def padded(start, end):
-        return sum(lengths[start] - length for length in lengths[start:end])
+    def fits(start, end):
+        size = (end - start) * lengths[start]
+        return size - sum(lengths[start:end]) <= padding and (size <= tokens or end - start == 1)
 
     assert starts == sorted(set(starts))
-    for start, end in pairwise([*starts, len(lengths)]):
-        assert padded(start, end) <= padding
-        assert end == len(lengths) or padded(start, end + 1) > padding
+    for start, end in pairwise([*starts, len(lengths)] if lengths else starts):
+        assert fits(start, end)
+        assert end == len(lengths) or not fits(start, end + 1)
 
 
 def test_the_frozen_part_has_no_dropout_and_the_tuned_part_as_wanted(tiny_encoder):
