@@ -50,6 +50,7 @@ KINDS: Mapping[str, Kind] = {
         module="training.encoders.s3bert.train",
         tables=("sentences", "pairs", METRIC_STAGE.name, EMBEDDING_STAGE.name),
         suites=("facets", "predictors"),
+        version=2,  # lengths are mixed in batches
     ),
     "aspect": Kind(
         settings=AspectSettings,

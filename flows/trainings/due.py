@@ -7,8 +7,8 @@
 A first training, new rows, other settings, a kill, a failure: all this one subtraction, as for shards. The identity of
 a training or an evaluation is what decides its result, part by part:
 
-    training      the store, the settings, a backbone that comes with facetflow, the seed, and of each table that it
-                  reads the shards with their fingerprints
+    training      the store, the settings, a backbone that comes with facetflow, the version of the code that trains
+                  it, the seed, and of each table that it reads the shards with their fingerprints
     evaluation    the encoder, the suites' settings, and the content of each evaluation set
 
 release 1    metrics  pairs-00000 a1…  pairs-00001 b2…        the corpora of the encoder use only pairs-00000:
@@ -60,6 +60,7 @@ _IN_WORDS = {
     "store": "the store",
     "settings": "its settings",
     "backbone": "its backbone",
+    "version": "the way in which facetflow trains it",
     "seed": "its seed",
     "encoder": "the encoder",
 }
@@ -203,13 +204,15 @@ def _differences(before: Identity, now: Identity) -> str:
 
 def training_identity(project: Project, encoder: EncoderSettings, contents: Contents) -> Identity:
     """Return the identity of the training of an encoder on a release."""
-    digest = _digest_of(project, encoder, unread(project, encoder, contents))
-    backbone = shipped_version(encoder.backbone)
+    digest = settings_digest(encoder, _ratings_digest(project, encoder), unread(project, encoder, contents))
+    backbone, version = shipped_version(encoder.backbone), KINDS[encoder.kind].version
     tables = [table for table in tables_of(encoder) if table in contents.shards]
     reader = read_by(encoder, project.corpora)
     users = {**contents.uses.sentences, **contents.uses.pairs}
     parts = {"store": contents.store, "settings": digest, "seed": str(encoder.loop.seed)}
-    return (parts | {"backbone": backbone} if backbone else parts) | {
+    parts |= {"backbone": backbone} if backbone else {}
+    parts |= {"version": str(version)} if version > 1 else {}
+    return parts | {
         # If it is unknown who uses a shard, a change of it counts.
         table: _digest(
             f"{shard} {mark}"
@@ -241,7 +244,8 @@ def key_of(project: Project, encoder: EncoderSettings, *identities: Identity) ->
 
 def run_of(project: Project, encoder: EncoderSettings, release: int, without: tuple[str, ...] = ()) -> Path:
     """Return the folder of an encoder's run, which also depends on the ratings that choose its model."""
-    digest = _digest_of(project, encoder, without, shipped_version(encoder.backbone))
+    ratings, backbone = _ratings_digest(project, encoder), shipped_version(encoder.backbone)
+    digest = settings_digest(encoder, ratings, without, KINDS[encoder.kind].version, backbone)
     return run_folder(project.runs, encoder.name, release, digest, encoder.loop.seed)
 
 
@@ -257,11 +261,6 @@ def unscored(project: Project, encoder: EncoderSettings, contents: Contents) -> 
     """Return the corpora that an encoder is not evaluated on, because neither it nor the project names them, sorted."""
     named = {*encoder.corpora, *(corpus.name for corpus in project.corpora)}
     return tuple(sorted((contents.of_pairs | contents.of_texts) - named))
-
-
-def _digest_of(project: Project, encoder: EncoderSettings, without: tuple[str, ...], backbone: str = "") -> str:
-    ratings = _ratings_digest(project, encoder)
-    return settings_digest(encoder, ratings, without, KINDS[encoder.kind].version, backbone)
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
