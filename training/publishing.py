@@ -14,8 +14,8 @@ from features import models
 from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from features.core.file_errors import first_line
 from features.models.records import Hub, Wheel, is_hub_name
-from training.runs import TRAINING_FILE
-from training.writing import read_json, whole_folder, write_json, write_text
+from training.runs import TRAINING_FILE, training_of
+from training.writing import whole_folder, write_json, write_text
 
 CARD = "README.md"
 _UNSAFE = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
@@ -42,7 +42,7 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
         raise ModelUnfit(f"{str(unsafe[0])!r} may run code when it is loaded; save the weights as safetensors")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputOverwrites(f"There is something in {str(folder)!r} already; name a new folder")
-    training, folder = read_json(encoder / TRAINING_FILE), folder.resolve()
+    training, folder = training_of(encoder), folder.resolve()
     with whole_folder(folder) as partial:
         for path in files:
             target = partial / path.relative_to(encoder)

@@ -161,13 +161,19 @@ def is_finished(run: Path) -> bool:
 def training_of(encoder: Path) -> dict[str, Any]:
     """Return how an encoder was trained, its `training.json`; empty if it was not trained by facetflow."""
     file = encoder / TRAINING_FILE
+    if not file.is_file():
+        return {}
+    reason: object = "it does not say with which settings"
+    training = None
     try:
-        return dict(read_json(file)) if file.is_file() else {}
-    except (RecordUnreadable, TypeError, ValueError) as error:
-        reason, run = error.__cause__ or error, str(encoder.parent)
-        raise EncoderDamaged(
-            f"{str(file)!r} is damaged ({reason}): delete the folder {run!r} to train it anew."
-        ) from error
+        training = read_json(file)
+    except RecordUnreadable as error:
+        reason = error.__cause__
+    if isinstance(training, dict) and isinstance(training.get("settings"), dict):
+        return training
+    raise EncoderDamaged(
+        f"{str(file)!r} is damaged ({reason}): delete the folder {str(encoder)!r}, then train or copy it again."
+    )
 
 
 def find_encoder(runs: Path, name: str) -> Path:

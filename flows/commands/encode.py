@@ -143,14 +143,13 @@ def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
     The metadata of other vectors, of which nobody says what they are, are None.
     """
     from features.models import digest
-    from training.runs import TRAINING_FILE, encoder_title
+    from training.runs import encoder_title, training_of
     from training.search.blocks import METADATA, EncodedFile
-    from training.writing import read_json
 
     encoded = EncodedFile.open(file)
     if encoded is None:
         return None
-    training = read_json(encoder / TRAINING_FILE)
+    training = training_of(encoder)
     if encoded.made["encoder"] != training["backbone_digest"]:
         raise VectorsWrong(
             f"{str(file)!r} holds vectors of {encoded.maker}, but {str(encoder)!r} was trained from "

@@ -55,9 +55,9 @@ def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: 
 
 
 def _described(encoder: Any) -> dict[str, Any]:
-    from training.runs import PER_SECOND, TRAINING_FILE
+    from training.runs import PER_SECOND, training_of
 
-    course = read_json(encoder.folder / TRAINING_FILE)
+    course = training_of(encoder.folder)
     reported = {"steps", "best_step", "dev", "seconds"}
     described = asdict(encoder) | {"encoder": str(encoder.folder)}
     del described["folder"]

@@ -24,7 +24,7 @@ from flows.watching.shard_history import ENDED, BuildHistory, ShardHistory
 from training.evaluation.run import METRICS_FILE, REPORT_FILE
 from training.evaluation.seen import tell_choice
 from training.evaluation.suites import score_tables
-from training.runs import PER_SECOND, TRAINING_FILE, encoder_name, run_id
+from training.runs import PER_SECOND, encoder_name, run_id, training_of
 from training.writing import read_json
 
 SHOWN_SHARDS = 500
@@ -67,7 +67,7 @@ class BuildArtifacts:
 
 def show_training(settings: Project, encoder: Path) -> Iterator[Artifact]:
     """Yield the artifacts of a finished training, from the folder of its encoder."""
-    course, name = read_json(encoder / TRAINING_FILE), encoder_name(encoder.parent)
+    course, name = training_of(encoder), encoder_name(encoder.parent)
     named = {
         "steps": "steps",
         "best_step": "step that was kept",

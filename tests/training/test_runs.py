@@ -173,7 +173,7 @@ def test_a_run_that_a_process_of_its_own_trains_is_running(runs):
         assert state_of(runs / BEGUN).state == "running"
 
 
-@pytest.mark.parametrize("content", ["", '{"kind": "asp', "null", "3", "[3]"])
+@pytest.mark.parametrize("content", ["", '{"kind": "asp', "null", "3", "[3]", "[]", '{"settings": 3}'])
 def test_a_damaged_record_of_a_training_says_which_folder_to_delete(tmp_path, content):
     (encoder := tmp_path / "seed-0" / "encoder").mkdir(parents=True)
     assert training_of(encoder) == {}

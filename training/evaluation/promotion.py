@@ -26,7 +26,6 @@ from training.evaluation.suites import load_suite, scored_suites
 from training.runs import (
     CURRENT,
     ENCODER,
-    TRAINING_FILE,
     all_runs,
     encoder_name,
     find_encoder,
@@ -34,6 +33,7 @@ from training.runs import (
     latest_encoder,
     newest,
     run_id,
+    training_of,
 )
 from training.writing import read_json
 
@@ -194,7 +194,7 @@ def best_seed(runs: Sequence[Path]) -> BestSeed:
     """
     if len(runs) == 1:
         return BestSeed(runs[0], "", {})
-    recorded = [_dev_score(read_json(run / ENCODER / TRAINING_FILE)) for run in runs]
+    recorded = [_dev_score(training_of(run / ENCODER)) for run in runs]
     scores = [score for score in recorded if score is not None]
     if len(scores) == len(runs) and len({by for by, _, _ in scores}) == 1:
         values = {run: value for run, (_, value, _) in zip(runs, scores, strict=True)}

@@ -26,9 +26,8 @@ from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facet_reading import FacetReading, headline, marked
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
-from training.runs import TRAINING_FILE, encoder_title
+from training.runs import TRAINING_FILE, encoder_title, training_of
 from training.similarity import cosines
-from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -207,16 +206,16 @@ def encoder_facts(folder: Path) -> EncoderFacts:
     """Read the facts of the encoder in a folder."""
     name = encoder_title(folder)
     try:
-        training = read_json(folder / TRAINING_FILE)
-    except InputError:
+        training = training_of(folder)
+        counts = training["corpora"]
+        return EncoderFacts(
+            name=name,
+            folder=str(folder),
+            backbone=Path(training["settings"]["backbone"]).name,
+            corpora=tuple(counts),
+            release=training["source"].get("release"),
+            training_pairs=sum(count["train"] for count in counts.values()),
+            dev_pairs=sum(count["dev"] for count in counts.values()),
+        )
+    except (InputError, KeyError, TypeError):
         return EncoderFacts(name, str(folder))
-    counts = training["corpora"]
-    return EncoderFacts(
-        name=name,
-        folder=str(folder),
-        backbone=Path(training["settings"]["backbone"]).name,
-        corpora=tuple(counts),
-        release=training["source"].get("release"),
-        training_pairs=sum(count["train"] for count in counts.values()),
-        dev_pairs=sum(count["dev"] for count in counts.values()),
-    )
