@@ -105,7 +105,8 @@ def test_what_a_search_has_found_stands_beside_the_run(project, monkeypatch):
 
     tried = [{"values": {"learning_rate": rate}, "dev": {"loss": rate}} for rate in (1e-5, 2e-5)]
     folder = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-2" / "encoder"
-    write_json(folder / "training.json", {"search": {"chosen": {"learning_rate": 1e-5}, "tried": tried}})
+    search = {"chosen": {"learning_rate": 1e-5}, "tried": tried}
+    write_json(folder / "training.json", {"settings": {}, "search": search})
     monkeypatch.setenv("COLUMNS", "160")
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     assert "learning_rate 1e-05" in " ".join(shown.split())
@@ -133,4 +134,4 @@ def test_a_training_whose_record_is_damaged_is_named_among_the_others(project):
     assert [f"{file} ".replace("'", "") in run["message"].replace("'", "") for run in listed] == [False, False, True]
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     assert "is damaged" in shown
-    assert f"delete the folder {str(file.parents[1])!r} to train it anew" in shown
+    assert f"delete the folder {str(file.parent)!r}, then train or copy it again" in shown

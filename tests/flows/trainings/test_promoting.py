@@ -138,14 +138,14 @@ def test_the_best_seed_has_the_best_of_what_chose_the_models(project, training, 
     runs = [project.runs / name for name in SEEDS]
     for number, run in enumerate(runs):
         dev = training.get("dev") and {name: value + 0.1 * number for name, value in training["dev"].items()}
-        write(run / "encoder" / "training.json", training | ({"dev": dev} if training else {}))
+        write(run / "encoder" / "training.json", {"settings": {}} | training | ({"dev": dev} if training else {}))
     found = best_seed(runs)
     assert (found.by, found.run) == (by, runs[best])
 
 
 def test_without_anything_to_choose_by_the_first_is_taken(project, capsys):
     for name in SEEDS:
-        write(project.runs / name / "encoder" / "training.json", {})
+        write(project.runs / name / "encoder" / "training.json", {"settings": {}})
         write(project.runs / name / "metrics.json", {"format": 3, "suites": {}})
     assert promote_best(project, *SEEDS) == SEEDS[0]
     said = capsys.readouterr().err
