@@ -45,7 +45,8 @@ output.joinpath("shared").write_text(str(job["shared"] and Path(job["shared"]).i
 file = output / "encoder" / "training.json"
 if not file.exists():
     file.parent.mkdir()
-    file.write_text(json.dumps({"steps": 1, "best_step": 1, "dev": {}, "seconds": 0.0, "pairs_per_second": 1.0}))
+    course = {"steps": 1, "best_step": 1, "dev": {}, "seconds": 0.0, "pairs_per_second": 1.0}
+    file.write_text(json.dumps({"settings": job["settings"], **course}))
 """
 
 

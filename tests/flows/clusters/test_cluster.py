@@ -42,6 +42,15 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     def look(*names):
         return {name: os.environ.get(name) for name in names}
 
+    def listening():
+        found = set()
+        for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that a worker asked what machine this is
+                connections = process.net_connections()
+                found |= {each.laddr for each in connections if each.status == psutil.CONN_LISTEN}
+        return found
+
+    before = listening()  # what other tests of this process left open
     with (
         cluster.local_cluster(
             ClusterSettings(workers=1, gpu_workers=1, threads_per_worker=3, memory_limit="2GiB"), tmp_path
@@ -62,17 +71,13 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
         }
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         addresses = [worker["host"] for worker in workers]
-        listening = set()
-        for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):  # one that a worker asked what machine this is
-                connections = process.net_connections()
-                listening |= {each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN}
+        ours = {ip for ip, _ in listening() - before}
     everywhere = {**dict.fromkeys(names[:3], "3"), "MALLOC_TRIM_THRESHOLD_": None}
     assert seen["CPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": ""}
     assert seen["GPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": "0"}
     assert {worker["nthreads"] for worker in workers} == {1}
     assert {worker["memory_limit"] for worker in workers} == {2 << 30}
-    assert set(addresses) | listening == {"127.0.0.1"}
+    assert set(addresses) | ours == {"127.0.0.1"}
     assert {path.name for path in tmp_path.iterdir()} == {"worker-0.log", "gpu-0.log"}
 
 
