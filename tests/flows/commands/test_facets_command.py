@@ -67,6 +67,9 @@ def test_vectors_that_encode_wrote_are_those_of_the_start_model_as_numbers(made,
     ):
         assert run(["facets", f"{name}.parquet", "-o", "made.parquet", "--encoder", "encoder"]) == code
         assert told in capsys.readouterr().err
+    Path("encoder/training.json").unlink()
+    assert run(["facets", "start.parquet", "-o", "made.parquet", "--encoder", "encoder"]) == 1
+    assert "copy it with its training.json" in capsys.readouterr().err
 
 
 def test_facets_of_vectors_that_encode_wrote_are_searched(made, word_encoder, capsys):

@@ -217,5 +217,5 @@ def encoder_facts(folder: Path) -> EncoderFacts:
             training_pairs=sum(count["train"] for count in counts.values()),
             dev_pairs=sum(count["dev"] for count in counts.values()),
         )
-    except (InputError, KeyError, TypeError):
+    except (InputError, KeyError, TypeError, AttributeError):
         return EncoderFacts(name, str(folder))
