@@ -104,7 +104,7 @@ def begin(level: int = logging.INFO) -> None:
     logging.getLogger("training").setLevel(level)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    _share_no_bars()
+    share_no_bars()
 
 
 class _Levelled(logging.Formatter):
@@ -115,7 +115,7 @@ class _Levelled(logging.Formatter):
         return "\n".join(f"<{record.levelno}>{line}" for line in super().format(record).splitlines())
 
 
-def _share_no_bars() -> None:
+def share_no_bars() -> None:
     """Let tqdm lock its bars between threads only.
 
     The libraries make bars even if none is shown, and each process that does so makes a lock between processes. If

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from distributed import Worker
 
+from training.process import share_no_bars
+
 
 def dask_setup(worker: Worker) -> None:
     """Append standard output and error to `<FACETFLOW_WORKER_LOG>/<worker>.log`."""
@@ -27,6 +29,7 @@ def dask_setup(worker: Worker) -> None:
     shards.addHandler(shown)
     shards.setLevel(logging.INFO)
     shards.propagate = False
+    share_no_bars()
     atexit.register(_leave)
 
 

@@ -105,7 +105,8 @@ def _teacher(pinned: OpenRelease, sentences: pl.DataFrame) -> NDArray[np.float32
     joined = sentences.join(embeddings, on="sentence_id", how="left", maintain_order="left")
     if joined["vector"].null_count():
         return None
-    return joined["vector"].explode().to_numpy().reshape(joined.height, -1).astype(np.float32, copy=False)
+    vectors = joined["vector"].explode().to_numpy(writable=True)  # torch warns of an array that is not
+    return vectors.reshape(joined.height, -1).astype(np.float32, copy=False)
 
 
 def _metrics_of(pairs: pl.DataFrame) -> tuple[str, ...]:

@@ -166,6 +166,7 @@ class TestFromStore:
         assert all(by_id[i] == row for i, row in zip(found.pairs["pair_id"], found.metrics().tolist(), strict=True))
         assert found.teacher is not None
         assert [measured.texts[int(row)] for row in found.teacher[:, 0]] == list(found.texts)
+        assert found.teacher.flags.writeable  # torch warns the user of one that is not
         assert found.source["release"] == 1
         assert found.source["versions"]["metrics"] >= 0
 

@@ -175,7 +175,8 @@ class StartEmbeddings:
         n_stored = 0 if stored is None else len(stored)
         count = len(self._data.texts) + len(self._further)
         made = self.backbone.embed_many(self.tokens, np.arange(n_stored, count)) if n_stored < count else None
-        return np.concatenate([part for part in (stored, made) if part is not None])
+        parts = [part for part in (stored, made) if part is not None]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 @dataclass(frozen=True, slots=True)
