@@ -5,6 +5,7 @@ anything else                     ──> the file is read
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator, Mapping
 from glob import glob
@@ -60,7 +61,7 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
 def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
     expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
-        path = (base / Path(name).expanduser()).resolve()
+        path = Path(os.path.realpath(base / Path(name).expanduser()))  # `resolve` raises before Python 3.13
         if path.is_dir():
             raise NotAFile(
                 f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
@@ -75,9 +76,8 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
                 "write it to a file."
             )
         if not any(sign in name for sign in "*?["):
-            raise FileMissing(
-                f"{str(path)!r}, which {key} names, does not exist: correct the path, or put the file there."
-            )
+            missing = "is a link that leads to itself" if path.is_symlink() else "does not exist"
+            raise FileMissing(f"{str(path)!r}, which {key} names, {missing}: correct the path, or put the file there.")
         matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
         if not matches:
             raise FileMissing(

@@ -155,6 +155,7 @@ def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
         ("plain.txt.gz", b"plain text", GzipWrong),
         ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], GzipWrong),
     ],
+    ids=lambda value: "data" if isinstance(value, bytes) else None,  # gzip's differ by version of Python
 )
 def test_a_file_that_is_wrong_as_a_whole_is_an_input_error(tmp_path, name, data, fault):
     path = tmp_path / name
