@@ -20,26 +20,19 @@ _MOST = timedelta(days=36500)
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
-class Age(click.ParamType[timedelta]):
-    """An age such as 12h or 7d."""
-
-    name = "age"
-
-    def convert(self, value: str | timedelta, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Return the age as a time span."""
-        if isinstance(value, timedelta):
-            return value
-        match = re.fullmatch(r"(\d+)([mhdw])", value)
-        if match is None:
-            self.fail(f"{value!r} is not an age: write a number and m, h, d or w, such as 7d", param, ctx)
-        count, unit = int(match[1]), _UNITS[match[2]]
-        if count > _MOST / unit:
-            self.fail(f"{value!r} is more than {_MOST.days:,} days, longer than anything has been kept", param, ctx)
-        return count * unit
+def age(given: str) -> timedelta:
+    """Return an age such as 12h or 7d as a time span."""
+    match = re.fullmatch(r"(\d+)([mhdw])", given)
+    if match is None:
+        raise click.BadParameter(f"{given!r} is not an age: write a number and m, h, d or w, such as 7d")
+    count, unit = int(match[1]), _UNITS[match[2]]
+    if count > _MOST / unit:
+        raise click.BadParameter(f"{given!r} is more than {_MOST.days:,} days, longer than anything has been kept")
+    return count * unit
 
 
 @click.command()
-@click.option("--older-than", default="7d", show_default=True, type=Age(), help="Keep what is younger (12h, 7d).")
+@click.option("--older-than", default="7d", show_default=True, type=age, help="Keep what is younger (12h, 7d).")
 @click.option(
     "--runs", "of_runs", is_flag=True, help="Also delete trainings that newer ones have replaced, with their reports."
 )
@@ -85,7 +78,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
             }
         )
         return
-    for path in obsolete.paths(store) if dry_run else ():
+    for path in obsolete.paths() if dry_run else ():
         click.echo(path)
     done = "Would delete" if dry_run else "Deleted"
     click.echo(f"{done} {in_words(obsolete, extent)}.")

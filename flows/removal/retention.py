@@ -20,12 +20,11 @@ import re
 import shutil
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +94,12 @@ def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
 def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
     """Return the trainings that may be removed, each with all its seeds, in order of their ids."""
     with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
-        by_encoder: dict[str, list[Path]] = defaultdict(list)
-        for run in all_runs(settings.runs):
-            by_encoder[encoder_name(run)].append(run)
         gone = [run.link.resolve() for run in gone_runs(settings.runs).values()]  # it may be restored beside its seeds
         current = {group_of(run).resolve() for run in (*current_runs(settings.runs).values(), *gone)}
         named = list(_paths_in(settings.model_dump(mode="json"), settings.base))
         old = []
-        for runs in by_encoder.values():
+        for _, of_encoder in groupby(all_runs(settings.runs), encoder_name):
+            runs = list(of_encoder)
             finished = [run for run in runs if is_finished(run)]
             kept = {group_of(run) for run in (runs[-1], *([newest(finished)] if finished else []))}
             for group in sorted({group_of(run) for run in runs} - kept):
@@ -148,12 +145,10 @@ def find_old_builds(
         page = newest_page(settings)
         kept = _publishers(store, without) | {build.name for build in builds[-1:]}
         kept |= {page.parent.name} if page else set()
-        old = []
-        for build in builds:
-            facts = None if build.name in kept else read(settings, build.name)
-            if build.name not in kept and (facts is None or facts.state != "running"):
-                old.append(build)
-        return _of_age(old, older_than)
+        replaced = [build for build in builds if build.name not in kept]
+        facts = [read(settings, build.name) for build in replaced]
+        ended = [build for build, of in zip(replaced, facts, strict=True) if of is None or of.state != "running"]
+        return _of_age(ended, older_than)
 
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
@@ -228,7 +223,7 @@ class Obsolete:
         """Size of all files, but for those of releases and records, which are small."""
         return self.garbage.bytes + sum(old.bytes for old in (*self.builds, *self.trainings))
 
-    def paths(self, store: Store) -> Iterator[str]:
+    def paths(self) -> Iterator[str]:
         """Yield all paths: files of the store relative to it, the others whole."""
         yield from self.garbage.files
         for number in self.releases:

@@ -352,9 +352,9 @@ def test_exit_codes(monkeypatch, error, code):
 
 @pytest.mark.parametrize(("text", "hours"), [("90m", 1.5), ("12h", 12), ("2d", 48), ("1w", 168)])
 def test_ages_are_read(text, hours):
-    from flows.commands.gc import Age
+    from flows.commands.gc import age
 
-    assert Age().convert(text, None, None).total_seconds() == hours * 3600
+    assert age(text).total_seconds() == hours * 3600
 
 
 def test_a_wrong_age_is_refused(capsys):
