@@ -11,7 +11,7 @@ from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
 from features.models import BUNDLED_ENCODER, BUNDLED_MAP
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
-from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, TEXT_COLUMNS, output_option, output_options
+from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, output_options
 from flows.terminal import warn
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", type=FILE)
-@output_option("File to write, .parquet or .arrow.")
+@click.option("-o", "--output", required=True, type=OUTPUT, help="File to write, .parquet or .arrow.")
 @click.option("--facets", is_flag=True, help="Write each facet of the encoder, and its residual, as a column.")
 @click.option(
     "--precision",

@@ -13,7 +13,7 @@ from features.core.faults import Conflict
 from features.models import DEFAULT_MODELS, MODELS, pulled
 from features.models import pull as pull_model
 from features.models import verify as verify_model
-from flows.console.options import FILE, JSON, encoder_option, output_option
+from flows.console.options import FILE, FOLDER, JSON, encoder_option
 from flows.console.tables import print_tables
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
 from training.evaluation.tables import ScoreTable
@@ -127,7 +127,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
 
 @click.command()
 @encoder_option(" the encoder in use")
-@output_option("Folder to write; must be new or empty.", is_folder=True)
+@click.option("-o", "--output", required=True, type=FOLDER, help="Folder to write; must be new or empty.")
 @click.option("--name", metavar="OWNER/NAME", help="Name on the Hub, for the examples of the card and for --push.")
 @click.option("--push", is_flag=True, help="Upload the folder to the Hub, as the account of `hf auth login`.")
 @click.option("--public", is_flag=True, help="Make the uploaded repository public; a new one is private by default.")

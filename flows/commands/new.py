@@ -9,13 +9,13 @@ import click
 
 from features.core.faults import Conflict, OutputRefused, PathTaken
 from features.core.pages import render
-from flows.console.options import PROJECT_FILE
+from flows.console.options import FOLDER, PROJECT_FILE
 from flows.terminal import say
 from training.kinds import KINDS
 
 
 @click.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", type=FOLDER)
 @click.option(
     "--kind", default="s3bert", show_default=True, type=click.Choice([*KINDS]), help="Kind of encoder to train."
 )

@@ -16,7 +16,7 @@ from flows.console.one_shot import (
     say_written,
     warn_of_languages,
 )
-from flows.console.options import DEVICE, INPUT, JSON, encoder_option, output_options
+from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, encoder_option, output_options
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 @click.option(
     "--explain",
     "page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT,
     help="Write a page that opens offline and shows how the encoder weighted spans: words shaded by the weights of "
     "their spans, with frames below them (encoders of kind pas).",
 )
@@ -102,8 +102,8 @@ def predict(
         check_page(page, pairs, output, as_json=as_json)
     here = Here.read(project)
     with nothing_half_written():
-        chosen = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
-        folder = here.use(chosen, encoder)
+        folder = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
+        here.use(folder, encoder)
         rows = read_pair_rows(pairs, columns or (), here.corpora, warn)
         predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), here.runs)
         if page is not None:

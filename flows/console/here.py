@@ -41,11 +41,11 @@ class Here:
         encoders = tuple(encoder.name for encoder in project.encoders)
         return cls(project, project.name, project.runs, project.store, project.corpora, encoders)
 
-    def use(self, folder: Path, named: str | None) -> Path:
-        """Keep the run of an encoder and return its folder; warn if it replaces a current run that is gone."""
+    def use(self, folder: Path, named: str | None) -> None:
+        """Keep the run of an encoder; warn if it replaces a current run that is gone."""
         keep(folder)
         if self.runs is None or not folder.resolve().is_relative_to(self.runs.resolve()):
-            return folder
+            return
         run = folder.parent.resolve()
         meant = {named} if named is not None else {encoder_name(run), *self.encoders}
         refused = ", which was not promoted" if was_refused(run) else ""
@@ -55,4 +55,3 @@ class Here:
                     f"The current run of the encoder {name!r}, {gone.run}, is gone; {run_id(self.runs.resolve(), run)} "
                     f"is used{refused}. `facetflow status` says what to do."
                 )
-        return folder

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+"""A folder to write."""
 
 INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 """An input file, or `-` for standard input."""
+
+OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+"""A file to write, or `-` for standard output where a command allows that."""
 
 BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position and ignore their ids.")
 TAGGER = click.option(
@@ -88,15 +93,8 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
         type=click.Choice(names),
         help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
-    path = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-    output = click.option("-o", "--output", required=required, type=path, help=about)
+    output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
     return lambda command: output(form(command))
-
-
-def output_option(about: str, *, is_folder: bool = False) -> Callable[[Decorated], Decorated]:
-    """Return the option of a file or a folder to write that has only one format, and is not standard output."""
-    path = click.Path(file_okay=not is_folder, dir_okay=is_folder, path_type=Path)
-    return click.option("-o", "--output", required=True, type=path, help=about)
 
 
 def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
@@ -107,7 +105,7 @@ def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
 
 def export_option(about: str) -> Callable[[Decorated], Decorated]:
     """Return the option of a table to write beside what is shown."""
-    return click.option("--export", type=click.Path(dir_okay=False, path_type=Path), help=about)
+    return click.option("--export", type=OUTPUT, help=about)
 
 
 def write_export(rows: "pl.DataFrame", file: Path, what: str) -> None:
@@ -133,8 +131,7 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
 
 def page_option(about: str) -> Callable[[Decorated], Decorated]:
     """Return the option of a page to write instead of tables; `about` is what is on it."""
-    path = click.Path(dir_okay=False, path_type=Path)
-    return click.option("--html", type=path, help=f"Write a page that opens offline{about}; - is standard output.")
+    return click.option("--html", type=OUTPUT, help=f"Write a page that opens offline{about}; - is standard output.")
 
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
