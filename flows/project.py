@@ -44,7 +44,7 @@ from features.store.locations import storage_at
 from features.store.scope import Wanted
 from features.store.storage import FolderStorage
 from flows.project_errors import not_found, not_text, not_toml, wrong_settings
-from flows.wanted import Switches, stages_of, wanted_of
+from flows.wanted import Switches, read_by, stages_of
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import EncoderSettings
 from training.evaluation.settings import PromotionSettings, TransferSettings
@@ -261,7 +261,9 @@ class Project(_Sections):
     @property
     def wanted(self) -> tuple[Wanted, ...]:
         """What is read of the store: by the encoders, and by others where a switch is on."""
-        return wanted_of(self.encoders, self.corpora, self.switches)
+        read = [read_by(encoder, self.corpora) for encoder in self.encoders]
+        forced = tuple(name for name, switch in self.switches.items() if switch is True)
+        return (*read, *([Wanted(forced)] if forced else []))
 
     @property
     def base(self) -> Path:

@@ -28,15 +28,6 @@ def read_by(encoder: EncoderSettings, corpora: Sequence[CorpusSettings]) -> Want
     return Wanted(tables, encoder.corpora or own)
 
 
-def wanted_of(
-    encoders: Sequence[EncoderSettings], corpora: Sequence[CorpusSettings], switches: Switches
-) -> tuple[Wanted, ...]:
-    """Return what is read of a project's store: by its encoders, and by others if the project file says so."""
-    read = tuple(read_by(encoder, corpora) for encoder in encoders)
-    forced = tuple(name for name, switch in switches.items() if switch is True)
-    return (*read, *([Wanted(forced)] if forced else []))
-
-
 def stages_of(
     wanted: Sequence[Wanted], switches: Switches, reads_also: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[Reading]:
