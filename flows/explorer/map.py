@@ -21,10 +21,9 @@ from features.sentences import normalise, sentence_id
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.background import Tell
-from flows.explorer.pair import WHOLE
 from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
-from training.attribution import facet_dimensions
+from training.attribution import WHOLE, facet_dimensions
 from training.encoders.s3bert.facets import FacetLayout
 from training.nearest import unit
 from training.search.blocks import VectorBlocks, facet_cosines

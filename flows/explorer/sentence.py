@@ -32,13 +32,10 @@ class SentenceView(View):
         if not (text := normalise(query.text("text"))):
             return None
         store, releases = self.session.releases()
-        numbers = [str(each.number) for each in releases]
-        number = query.choice("release", numbers, numbers[-1] if numbers else "")
-        release = releases[numbers.index(number)] if number else None
-        rows = {
-            table: _row(store, release, table, text)
-            for table in (AMR_STAGE.name, DEPENDENCY_STAGE.name, SRL_STAGE.name)
-        }
+        numbered = {str(each.number): each for each in releases}
+        release = numbered.get(query.choice("release", numbered, next(reversed(numbered), "")))
+        tables = (AMR_STAGE.name, DEPENDENCY_STAGE.name, SRL_STAGE.name)
+        rows = {table: _row(store, release, table, text) for table in tables}
         graph, origin = self.session.background.result_of(
             ("graph", text, release and release.number),
             lambda _: _graph(rows[AMR_STAGE.name], text),
