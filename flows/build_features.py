@@ -92,9 +92,8 @@ def build_features(
     """
     with telling_the_server() as outbox:
         record = build(outbox, project_file, dask_address, only_failed=only_failed, deep=deep, adopt=adopt)
-    if record.state == "done":
-        return Completed(message=record.message, data=record)
-    return Failed(message=record.message, data=record)
+    state = Completed if record.state == "done" else Failed
+    return state(message=record.message, data=record)
 
 
 def build(

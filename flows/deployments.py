@@ -89,7 +89,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
             deployment.model_fields_set.discard("schedules")  # an empty list, as Prefect makes, would remove them
             deployment.apply(schedules=given)
             names.append(deployment.full_name)
-        schedules_now = _schedules(read_deployment(client, REFRESH, target.name))
+        schedules_now = _schedules(client.read_deployment_by_name(f"{REFRESH}/{target.name}"))
         return Deployed(tuple(names), schedules_now, target.pools, _former(client, target, names))
 
 
@@ -272,9 +272,7 @@ def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -
     return tuple(name for name in own if name not in names)
 
 
-def _schedules(deployment: "DeploymentResponse | None") -> tuple[str, ...]:
-    if deployment is None:
-        return ()
+def _schedules(deployment: "DeploymentResponse") -> tuple[str, ...]:
     on = "off: the deployment is paused" if deployment.paused else "on"
     return tuple(
         f"{_words(schedule.schedule)} ({on if schedule.active else 'off'})" for schedule in deployment.schedules

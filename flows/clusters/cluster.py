@@ -295,7 +295,6 @@ def logged(folder: Path) -> Iterator[None]:
 
     With `--verbose` they are also shown, along with every worker that comes and goes.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     logger = logging.getLogger("distributed")
     handler = logging.FileHandler(folder / "scheduler.log", delay=True, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

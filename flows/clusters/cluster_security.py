@@ -7,7 +7,6 @@ existing, elsewhere        refused without TLS, unless the project file says `un
 """
 
 import ssl
-from pathlib import Path
 
 from distributed.security import Security
 
@@ -38,7 +37,11 @@ def of_existing(settings: ClusterSettings) -> Security:
     for name, path in given.items():
         if not path.is_file():
             raise FileMissing(f"[cluster] names {str(path)!r} as `{name}`, but there is no such file.")
-    security = _certified(given)
+    fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
+    named = {fields[name]: str(path) for name, path in given.items()}
+    if "tls_client_cert" in named:  # never the key of another certificate
+        named.setdefault("tls_client_key", named["tls_client_cert"])
+    security = Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]  # Dask's, with these files
     files = security.get_tls_config_for_role("client")  # type: ignore[no-untyped-call]
     if not files["ca_file"] or not files["cert"]:
         raise CertificatesWrong(
@@ -58,12 +61,3 @@ def of_existing(settings: ClusterSettings) -> Security:
 def is_encrypted(address: str) -> bool:
     """Return whether connections to an address are encrypted."""
     return address.partition("://")[0] in _ENCRYPTED
-
-
-def _certified(given: dict[str, Path]) -> Security:
-    """Return Dask's own configuration, with the files of the project."""
-    fields = {"tls_ca": "tls_ca_file", "tls_cert": "tls_client_cert", "tls_key": "tls_client_key"}
-    named = {fields[name]: str(path) for name, path in given.items()}
-    if "tls_client_cert" in named:  # never the key of another certificate
-        named.setdefault("tls_client_key", named["tls_client_cert"])
-    return Security(require_encryption=True, **named)  # type: ignore[no-untyped-call]

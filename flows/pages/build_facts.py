@@ -10,6 +10,7 @@ shards were committed, so no shard is shown as made that does not exist.
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,6 @@ FACTS_FILE = "build.json"
 PAGE_FILE = "build.html"
 WRITE_EVERY = 30.0
 """Seconds between two writings while a build runs."""
-KILLED = "killed"
-"""State of a build whose process is gone without recording how it ended."""
 _FORMAT = 1
 
 
@@ -133,11 +132,9 @@ class FactKeeper:
         facts = self.facts
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
         facts.release, facts.wall = record.release, dict(wall)
-        try:
-            facts.quality, facts.unproven = self.quality(), unproven_pairs(self._store)
-            facts.tables, facts.recipes = self._changes()
-        except FacetflowError:  # the store cannot be read: leave out its rows, report the rest
-            facts.quality, facts.unproven, facts.tables, facts.recipes = [], 0, [], []
+        with suppress(FacetflowError):  # the store cannot be read: leave out its rows, report the rest
+            found = self.quality(), unproven_pairs(self._store), self._changes()
+            facts.quality, facts.unproven, (facts.tables, facts.recipes) = found
         self._write()
         return self._writable
 
@@ -231,7 +228,7 @@ def end_killed(settings: Project, store: Store) -> None:
         }
         for shard in facts.shards:
             _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
-        facts.state, facts.written = KILLED, now()
+        facts.state, facts.written = "killed", now()
         facts.message = (
             f"Its process {record.process} disappeared: it was killed, or its machine went down. What it committed "
             "is kept, and the next build continued from there."

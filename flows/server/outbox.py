@@ -10,6 +10,7 @@ others: facetflow itself starts nothing by it, and it is lost if the server is a
 
 import contextvars
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -40,8 +41,6 @@ _BATCH = 200  # lines per request
 _KEPT = 20_000  # lines kept for a server that is away
 _LONGEST = 20_000  # characters of a line
 
-ERROR = 40
-"""Level of a line about a failure, as in `logging`."""
 COMMITTED = "facetflow.features.committed"
 """The event of a release, emitted once when it is published."""
 
@@ -191,7 +190,7 @@ def telling_the_server() -> Iterator[Outbox]:
         from prefect.settings import get_current_settings
 
         if not get_current_settings().logging.to_api.enabled:  # else Prefect itself logs the error
-            outbox.log(ERROR, described(error))
+            outbox.log(logging.ERROR, described(error))
         raise
     finally:
         outbox.close()
