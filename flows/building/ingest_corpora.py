@@ -44,12 +44,9 @@ def ingest_corpora(project: Project, store: Store, run_id: str, *, damaged: Sequ
     before = Memory.of(store)
     ingested, memory = _read(project, store, before, damaged)
     if ingested.report.unread < ingested.report.rows or list(before.keys) != [each.name for each in project.corpora]:
-        receipts = write_tables(store, ingested.tables)
         rejects = rejects_frame(ingested.rejects)
-        receipts.append(
-            store.write_rejects(STAGE, STAGE, _fingerprint(RECIPES[STAGE], rejects["entity_id"].to_list()), rejects)
-        )
-        store.commit(receipts, run_id=run_id, recipes=RECIPES)
+        mark = _fingerprint(RECIPES[STAGE], rejects["entity_id"].to_list())
+        commit_tables(store, run_id, ingested.tables, also=[store.write_rejects(STAGE, STAGE, mark, rejects)])
     if memory is not None and (now := memory.model_copy(update={"state": state_of(store)})) != before:
         now.write(store)
     return ingested
@@ -64,25 +61,30 @@ def add_neighbours(project: Project, store: Store, run_id: str) -> dict[Shard, p
     if not counts or (memory := Memory.of(store)).drawn == (source := drawn_from(store, counts)):
         return {}
     drawn = neighbours_of(store, counts, project.ingest.pairs_per_shard)
-    recipes = {"pairs": recipe_of(counts)}
-    store.commit(write_tables(store, {"pairs": drawn}, recipes), run_id=run_id, recipes=recipes)
+    commit_tables(store, run_id, {"pairs": drawn}, {"pairs": recipe_of(counts)})
     given = {corpus: counts[corpus] for rows in drawn.values() for corpus in rows["corpus"].unique()}
     now = {"state": state_of(store), "drawn": source, "neighbours": counts | memory.neighbours | given}
     memory.model_copy(update=now).write(store)
     return drawn
 
 
-def write_tables(
-    store: Store, tables: Mapping[str, Mapping[Shard, pl.DataFrame]], recipes: Mapping[str, Recipe] = RECIPES
-) -> list[Receipt]:
-    """Write the shards of the tables of ingest, and return their receipts, to be committed."""
-    return [
+def commit_tables(
+    store: Store,
+    run_id: str,
+    tables: Mapping[str, Mapping[Shard, pl.DataFrame]],
+    recipes: Mapping[str, Recipe] = RECIPES,
+    *,
+    also: Sequence[Receipt] = (),
+) -> None:
+    """Write the shards of the tables of ingest and commit them, and what is written already."""
+    receipts = [
         store.write_shard(
             table, shard, fingerprint_of(table, rows, recipes[table]), StageOutput(rows), expected=rows.height
         )
         for table, shards in tables.items()
         for shard, rows in shards.items()
     ]
+    store.commit([*receipts, *also], run_id=run_id, recipes=recipes)
 
 
 def read_corpora(project: Project, store: StoreReader, *, damaged: Sequence[Damage] = ()) -> Ingested:

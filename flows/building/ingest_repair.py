@@ -28,7 +28,7 @@ from features.store.reader import Provenance, StoreAhead
 from features.store.scope import ShardKey
 from features.store.store import Store
 from features.store.tables import KEYS, SOURCES
-from flows.building.ingest_corpora import RECIPES, fingerprint_of, write_tables
+from flows.building.ingest_corpora import commit_tables, fingerprint_of
 from flows.project import Project
 
 _ROWS = ("pairs", "labels")
@@ -45,12 +45,9 @@ def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], r
     remade = make_again(project, store, damaged)
     drawn = {shard: recipe for shard, recipe in _recipes_of_neighbours(store).items() if shard in remade["pairs"]}
     of_corpora = {shard: rows for shard, rows in remade["pairs"].items() if shard not in drawn}
-    receipts = write_tables(store, {**remade, "pairs": of_corpora})
-    store.commit(receipts, run_id=run_id, recipes=RECIPES)
+    commit_tables(store, run_id, {**remade, "pairs": of_corpora})
     for shard, recipe in drawn.items():
-        recipes = {"pairs": recipe}
-        receipts = write_tables(store, {"pairs": {shard: remade["pairs"][shard]}}, recipes)
-        store.commit(receipts, run_id=run_id, recipes=recipes)
+        commit_tables(store, run_id, {"pairs": {shard: remade["pairs"][shard]}}, {"pairs": recipe})
     return [damage for damage in of_ingest(damaged) if damage.shard in remade[damage.table]]
 
 
