@@ -209,7 +209,13 @@ def require_scheduler(settings: ClusterSettings) -> None:
 @contextmanager
 def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
     """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
-    with _task_runner(settings, log_folder) as runner:
+    if settings.address is None:
+        local = {"settings": settings, "log_folder": log_folder}
+        runner = DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=local)
+    else:
+        existing = {"security": cluster_security.of_existing(settings), "timeout": CONNECT_TIMEOUT}
+        runner = DaskTaskRunner(address=settings.address, client_kwargs=existing)
+    with runner:
         try:
             # Differences are reported or refused by `flows.clusters.preflight`.
             with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
@@ -228,16 +234,6 @@ def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[Das
                 f"(--dask-address, or [cluster]){certificates}."
             ) from error
         yield runner, client
-
-
-def _task_runner(settings: ClusterSettings, log_folder: Path) -> DaskTaskRunner:
-    if settings.address is not None:
-        security = cluster_security.of_existing(settings)
-        return DaskTaskRunner(
-            address=settings.address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}
-        )
-    kwargs = {"settings": settings, "log_folder": log_folder}
-    return DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=kwargs)
 
 
 def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:

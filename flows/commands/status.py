@@ -230,13 +230,12 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
 
 
 def _compared(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
+    if old is None and len(releases) > 1:
+        old = releases[-2]
+    if new is None and releases:
+        new = releases[-1]
     if old is not None and new is not None:
         return old, new
-    last = releases[-1:] if old is not None else releases[-2:]
-    if old is not None and last:
-        return old, last[0]
-    if len(last) == 2:
-        return last[0], last[1]
     there = f"only release {releases[0]}" if releases else "no release yet"
     raise NoRelease(f"There is {there}, so nothing can be compared: build again after a change.")
 
