@@ -24,14 +24,12 @@ from features.core.errors import SettingsError
 from features.core.faults import MissingKey, NoProjectFile, NotToml, SeveralFaults, UnknownKey, WrongValue
 from features.core.wording import clipped
 
-_ADVICE = {
+_ADVICE: dict[str | tuple[str, ...], str] = {
     "Invalid value": "write text in double quotes, and true or false in small letters",
-    "Invalid statement": "a line is `key = value`, a `[section]`, or a comment after #",
-    "Expected '=' after a key": "a line is `key = value`, a `[section]`, or a comment after #",
+    ("Invalid statement", "Expected '=' after a key"): "a line is `key = value`, a `[section]`, or a comment after #",
     "Expected newline": "write one `key = value` on a line, and text in double quotes",
     "Illegal character": "close the text with a double quote on the same line",
-    "Unescaped '\\'": "write a path with / or in single quotes, which keep a \\ as it is",
-    "Invalid hex value": "write a path with / or in single quotes, which keep a \\ as it is",
+    ("Unescaped '\\'", "Invalid hex value"): "write a path with / or in single quotes, which keep a \\ as it is",
     "Cannot overwrite": "the key or section exists already, remove one of the two",
     "Cannot declare": "the section exists already, merge the two",
     "Duplicate inline table key": "remove one of the two",
@@ -40,7 +38,7 @@ _ADVICE = {
     "Invalid initial character": "a key is letters, digits, _ and -, and { … } has no comma at its end",
     "Unterminated string": "close the text with the quotes that opened it",
 }
-"""Beginning of what `tomllib` says → what to do."""
+"""Beginning of what `tomllib` says, or several → what to do."""
 
 _EXPECTED = {
     "name": "letters, digits, `_`, `.` and `-` only",
