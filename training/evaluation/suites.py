@@ -30,7 +30,7 @@ from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part
-from training.evaluation.tables import ScoreTable
+from training.evaluation.tables import ScoreTable, mean_of
 from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
 from training.kinds import KINDS, learns_labels
@@ -226,9 +226,8 @@ class Suite(ABC):
         numbers = cls.numbers(result)
         if not cls.mean:
             return numbers
-        defined = [score for score in numbers.values() if score is not None]
         name = cls.name if cls.mean == "mean" else f"{cls.name} {cls.mean.removeprefix('mean ')}"
-        return {name: sum(defined) / len(defined) if defined and len(defined) == len(numbers) else None}
+        return {name: mean_of(numbers.values())}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":

@@ -4,7 +4,7 @@ Column("encoder", "encoder", hundred)     .517       ──> 51.7     as text: t
                                                      ──> .517     as values: JSON, CSV
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,12 @@ def ends(interval: Mapping[str, float | None] | None) -> str:
     if interval is None or interval["low"] is None:
         return UNDEFINED
     return f"{hundred(interval['low'])} to {hundred(interval['high'])}"
+
+
+def mean_of(scores: Collection[float | None]) -> float | None:
+    """Return the mean of scores; None where one of them is undefined, or there are none."""
+    defined = [score for score in scores if score is not None]
+    return sum(defined) / len(defined) if defined and len(defined) == len(scores) else None
 
 
 def lines(*sentences: str) -> str:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from features.core.faults import OutOfRange
 from training.encoders.s3bert.facets import FacetLayout
+from training.evaluation.bars import tell_verdict
 from training.evaluation.bootstrap import GroupedBootstrap, compare, correlate
+from training.evaluation.tables import mean_of
 from training.similarity import cosines, slice_similarities, spearman_matrix
 
 Embeddings = NDArray[np.float32]
@@ -74,8 +76,7 @@ def score_facets(
         for baseline in BASELINES:
             some = slice(at, at + (of_facet[baseline].shape[1] if baseline in of_facet else 0))
             at = some.stop
-            defined = [score for score in drawn.scores[some] if score is not None]
-            row[baseline] = sum(defined) / len(defined) if defined else None
+            row[baseline] = mean_of([score for score in drawn.scores[some] if score is not None])
             both = drawn.scores[0] is not None and row[baseline] is not None
             over = compare(drawn.draws[:, 0], drawn.draws[:, some].mean(axis=1), drawn.bootstrap) if both else None
             row["differences"][baseline] = over and asdict(over)
@@ -85,8 +86,7 @@ def score_facets(
 
 def count_verdicts(rows: Sequence[Mapping[str, Any]], baseline: str) -> dict[str, int]:
     """Return how many facets are above a baseline, how many below, and how many unclear."""
-    differences = [row["differences"][baseline] for row in rows]
-    verdicts = ["unclear" if difference is None else difference["verdict"] for difference in differences]
+    verdicts = [tell_verdict(row["differences"][baseline]) for row in rows]
     return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
 
 

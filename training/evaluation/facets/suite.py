@@ -37,7 +37,7 @@ from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, table
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, mean_of, table
 from training.runs import TRAINING_FILE
 from training.similarity import cosines
 from training.writing import write_json
@@ -236,8 +236,7 @@ class FacetSuite(Suite):
     @classmethod
     def headline(cls, result: Result) -> dict[str, float | None]:
         """Return the mean over the facets that have a score: one whose metric is the same for all pairs has none."""
-        defined = [score for score in cls.numbers(result).values() if score is not None]
-        return {cls.name: sum(defined) / len(defined) if defined else None}
+        return {cls.name: mean_of([score for score in cls.numbers(result).values() if score is not None])}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:

@@ -24,7 +24,7 @@ from training.evaluation.models import Embed, Models
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, table
+from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, mean_of, table
 from training.progress import log
 from training.similarity import cosines
 from training.thresholds import HALF, best_f1
@@ -329,14 +329,9 @@ def _answers(sets: Sequence[Row]) -> list[Row]:
         rows += [{**values, "name": f"{row['name']}: {who}"} for who, values in of_sets[-1].items()]
     for who in of_sets[0] if len(of_sets) > 1 else ():
         if all(who in answers for answers in of_sets):
-            means = {name: _mean([answers[who][name] for answers in of_sets]) for name in MEASURES}
+            means = {name: mean_of([answers[who][name] for answers in of_sets]) for name in MEASURES}
             rows.append({**means, "name": f"mean: {who}"})
     return rows
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    defined = [value for value in values if value is not None]
-    return sum(defined) / len(defined) if len(defined) == len(values) else None
 
 
 def _precision_curve(
