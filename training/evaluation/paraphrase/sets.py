@@ -8,7 +8,7 @@ A corpus with more labels (inference) is not one of paraphrases. If one with two
 """
 
 import hashlib
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,8 @@ def find_sets(subject: Subject) -> Found:
 def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
     """Add the corpora of a release or an export."""
     for corpus, labels in judged.labels_by_corpus.items():
-        positive = positive_of(labels, named) if len(labels) == 2 else None
-        if positive is not None:
-            _of_corpus(judged.select(corpora=(corpus,)), corpus, positive, subject, found)
+        if (both := _two_labels(labels, named)) is not None:
+            _of_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, found)
         elif len(labels) == 2:
             found.skipped.append(
                 f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
@@ -93,23 +92,28 @@ def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, foun
             found.foreign.append(f"pairs of {corpus} have the labels {listed}")
 
 
-def _of_corpus(data: LabelledPairs, corpus: str, positive: str, subject: Subject, found: Found) -> None:
+def _two_labels(labels: Sequence[str], named: str | None) -> tuple[str, str] | None:
+    """Return the label of paraphrases and the other one; None unless there are two, and it is clear which is which."""
+    positive = positive_of(labels, named) if len(labels) == 2 else None
+    return None if positive is None else (positive, next(label for label in labels if label != positive))
+
+
+def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subject: Subject, found: Found) -> None:
     """Add one corpus: its dev pairs where it was trained on, its pairs of the split where it is scored."""
     job = subject.job
     trained = subject.settings.get("splits") or ("train", "dev")
     # The requested split does not choose a threshold just because a training chose its model by it; `dev` does, and
     # the notes say so.
     dev_split = trained[1] if trained[1] != job.split else "dev"
-    labels = positive, next(label for label in data.labels if label != positive)
     splits = data.by_split
-    dev = _pairs_of(data, dev_split, positive) if dev_split in splits else None
+    dev = _pairs_of(data, dev_split, labels[0]) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
         found.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
     if job.split not in splits:
         there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
         found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
         return
-    found.sets.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, positive), dev))
+    found.sets.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, labels[0]), dev))
     for split, count in splits.items():
         if split not in {*trained, job.split}:
             found.others[split] = found.others.get(split, 0) + count
@@ -123,21 +127,17 @@ def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
 
 def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None:
     """Return rated pairs as judged ones; None where they have no labels, or not two."""
-    labels = sorted({label for label in rated.labels if label})
-    positive = positive_of(labels, named) if len(labels) == 2 else None
-    if positive is None or not all(rated.labels):
+    labels = _two_labels(sorted({label for label in rated.labels if label}), named)
+    if labels is None or not all(rated.labels):
         return None
-    positives = np.array([label == positive for label in rated.labels])
-    pairs = JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives)
-    both = positive, next(label for label in labels if label != positive)
-    return JudgedSet(rated.name, "", both, pairs, None)
+    positives = np.array([label == labels[0] for label in rated.labels])
+    return JudgedSet(rated.name, "", labels, JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives), None)
 
 
 def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
     """Return the pairs of a classification task as judged ones; None for texts, and unless there are two classes."""
-    counts = Counter(task.labels)
-    positive = positive_of(sorted(counts), named) if len(counts) == 2 else None
-    if task.others is None or positive is None or len(task.parts) < 2:
+    labels = _two_labels(sorted(set(task.labels)), named)
+    if task.others is None or labels is None or len(task.parts) < 2:
         return None
     parts = {}
     for part in task.parts:
@@ -145,7 +145,6 @@ def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
         parts[part] = JudgedPairs(
             texts_a=tuple(task.texts[row] for row in rows),
             texts_b=tuple(task.others[row] for row in rows),
-            positive=np.array([task.labels[row] == positive for row in rows]),
+            positive=np.array([task.labels[row] == labels[0] for row in rows]),
         )
-    labels = positive, next(label for label in counts if label != positive)
     return JudgedSet(task.name, "", labels, parts["test"], parts.get("dev"))
