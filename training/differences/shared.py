@@ -9,7 +9,7 @@ Spearman's correlation and AUROC use, so that the scales of the encoders do not 
 sides, the place is the probability itself. The human place of a judged pair is 1 or 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,15 +125,16 @@ class Moves:
 
     def towards(self) -> list[int]:
         """Return the pairs that moved most towards people, the furthest first."""
-        return [int(row) for row in np.argsort(-self.gains, kind="stable")[:SHOWN] if self.gains[row] > _NOTHING]
+        return self.furthest(np.flatnonzero(self.gains > _NOTHING))
 
-    def furthest(self, rows: Sequence[int]) -> list[int]:
+    def furthest(self, rows: Iterable[int]) -> list[int]:
         """Return which of some pairs, by their positions, moved most in either direction, the furthest first."""
-        return sorted(map(int, rows), key=lambda row: (-abs(self.gains[row]), row))[:SHOWN]
+        sizes = np.abs(self.gains)
+        return sorted(map(int, rows), key=lambda row: (-sizes[row], row))[:SHOWN]
 
     def away(self) -> list[int]:
         """Return the pairs that moved most away from people, the furthest first."""
-        return [int(row) for row in np.argsort(self.gains, kind="stable")[:SHOWN] if self.gains[row] < -_NOTHING]
+        return self.furthest(np.flatnonzero(self.gains < -_NOTHING))
 
 
 def move(shared: SharedSet) -> Moves:
