@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +71,11 @@ class Encoder:
     @cached_property
     def facets(self) -> tuple[Facet, ...]:
         """The facets, in the order of their dimensions; the others before or after them are the residual."""
-        facets = () if self._layout is None else self._layout.facets
-        spearman = [None if facet.reliability is None else facet.reliability.spearman for facet in facets]
         return tuple(
-            Facet(facet.name, facet.start, facet.stop, rank, facet.is_clear)
-            for facet, rank in zip(facets, spearman, strict=True)
+            Facet(
+                each.name, each.start, each.stop, each.reliability.spearman if each.reliability else None, each.is_clear
+            )
+            for each in (() if self._layout is None else self._layout.facets)
         )
 
     def encode(self, texts: str | Texts, *, aspect: str | None = None, batch_size: int = 32) -> NDArray[np.float32]:
@@ -99,10 +99,7 @@ class Encoder:
         require_whole(batch_size, "batch_size is the number of sentences encoded at once")
         if not sentences:
             return np.empty((0, self.dimension), np.float32)
-        options: dict[str, Any] = {} if route is None else {"task": route}
-        encoded = self.model.encode(
-            sentences, batch_size=batch_size, convert_to_numpy=True, show_progress_bar=False, **options
-        )
+        encoded = self.model.encode(sentences, batch_size=batch_size, show_progress_bar=False, task=route)
         vectors = np.asarray(encoded, np.float32)
         return vectors[0] if single else vectors
 
