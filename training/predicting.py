@@ -237,8 +237,7 @@ class PairPredictor:
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions of this encoder with the weighted spans of their sentences."""
-        self.require_spans()
+        """Return predictions of this encoder, which weights spans, with those of their sentences."""
         pairs = [(prediction.sentence_a, prediction.sentence_b) for prediction in predictions]
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         spans = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
