@@ -177,9 +177,8 @@ def _umap(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
 def draw_points(
     drawn: Mapping[str, Any], points: pl.DataFrame, name: str, titles: Mapping[str, str] | None = None
 ) -> Markup:
-    """Return the maps of one aspect side by side, as HTML, from `Map.as_json` and the rows of maps.parquet."""
-    sides = list(drawn["sides"])
-    methods = [method for method in drawn["methods"] if place_column(sides[0], method, "x") in points.columns]
+    """Return the maps of one aspect side by side, as HTML, from the entry of a `Map` and the rows of maps.parquet."""
+    sides, methods = list(drawn["sides"]), drawn["methods"]
     coordinates = [
         points[place_column(side, method, axis)].to_list() for method in methods for side in sides for axis in "xy"
     ]
