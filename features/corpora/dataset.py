@@ -24,11 +24,7 @@ Quotes = Literal["ordinary", "enclose", "detect"]
 LabelForm = Literal["plain", "votes_of_six", "votes_of_five"]
 
 
-class Record(Closed):
-    """Base of the records: unknown keys are errors, values cannot be changed."""
-
-
-class TableLayout(Record):
+class TableLayout(Closed):
     """Rows of a table, one pair each."""
 
     # the column of each role: by name (in a header line or as a key), or by position from 0 in a file without a header
@@ -52,7 +48,7 @@ class TableLayout(Record):
         return all(isinstance(column, str) for column in self.columns.values())
 
 
-class CaptionLayout(Record):
+class CaptionLayout(Closed):
     """Captions of images."""
 
     # `wide` has all captions of an image in one row, after its name, below a header line; `tokens` has rows
@@ -64,13 +60,13 @@ class CaptionLayout(Record):
     caption: str = "caption"
 
 
-class GraphLayout(Record):
+class GraphLayout(Closed):
     """Two parallel PENMAN files, of sentences a and of sentences b; the sentences are in `# ::snt`."""
 
     form: Literal["penman"] = "penman"
 
 
-class TextLayout(Record):
+class TextLayout(Closed):
     """Texts with labels, one text per row."""
 
     # `label first` has lines `label text`, without a header line; the others are tables with named columns, TSV, CSV,
@@ -95,7 +91,7 @@ class TextLayout(Record):
 Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
 
 
-class Dataset(Record):
+class Dataset(Closed):
     """A pinned record of a dataset."""
 
     name: str  # its name in settings

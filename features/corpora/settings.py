@@ -5,11 +5,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
+from features.core.closed import Closed
 from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
-from features.corpora.dataset import Dataset, Quotes, Record, Role
+from features.corpora.dataset import Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
 
 Files = str | tuple[str, ...]
@@ -32,7 +33,7 @@ def _check_files(files: Mapping[Split, Files]) -> None:
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
-class DrawSettings(Record):
+class DrawSettings(Closed):
     """Random splits, for texts with labels and for pairs that come without splits.
 
     Each text is drawn by a hash of it and the seed: its split never changes when others are added, and is the same in
@@ -75,7 +76,7 @@ class DrawSettings(Record):
         return {split: share for split, share in shares.items() if share}
 
 
-class _SourceSettings(Record):
+class _SourceSettings(Closed):
     """Settings common to all sources of pairs or texts.
 
     Args:
@@ -297,7 +298,7 @@ class EvaluationSet(_SourceSettings):
         return self
 
 
-class LeakageSettings(Record):
+class LeakageSettings(Closed):
     """The guard against evaluation sentences in training data.
 
     Args:
@@ -310,7 +311,7 @@ class LeakageSettings(Record):
     evaluation: tuple[EvaluationSet, ...] = ()
 
 
-class IngestSettings(Record):
+class IngestSettings(Closed):
     """How sentences and pairs are stored.
 
     Args:
