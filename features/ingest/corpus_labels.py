@@ -154,5 +154,5 @@ class CorpusLabels:
         """
         shard_of = self._of_ingest.place_taken()
         shards = [shard_of[SentenceId(sentence)] for sentence in self._new["sentence"]]
-        corpus = [self.corpus.name] * len(shards)
-        self.rows = pl.DataFrame({**self._new, "sentence_shard": shards, "corpus": corpus}, schema=LABELS)
+        columns = {**self._new, "sentence_shard": shards, "corpus": self.corpus.name}
+        self.rows = pl.DataFrame(columns, schema=LABELS)

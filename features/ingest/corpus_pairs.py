@@ -35,7 +35,7 @@ from features.ingest.ids import (
 )
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
-from features.ingest.negatives import arranged, draw_negatives, pair_keys
+from features.ingest.negatives import arranged, draw_negatives, pair_keys, unordered_keys
 from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
 from features.schemas import PAIRS, Columns
@@ -162,16 +162,16 @@ class CorpusPairs:
         a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
         columns = {
             "pair_id": hexadecimal(table.ids[here]),
-            "corpus": [self.corpus.name] * rows.height,
+            "corpus": self.corpus.name,
             "split": [SPLITS[code] for code in rows["split"].to_list()],
-            "kind": [kind] * rows.height,
+            "kind": kind,
             "sentence_a": hexadecimal(self.ids[a]),
             "sentence_b": hexadecimal(self.ids[b]),
             "shard_a": names[self._shards[a]],
             "shard_b": names[self._shards[b]],
             "score": rows["score"],
             "label": rows["label"].cast(pl.String),
-            "positive_id": [None] * rows.height if table.positives is None else hexadecimal(table.positives[here]),
+            "positive_id": None if table.positives is None else hexadecimal(table.positives[here]),
         }
         return pl.DataFrame(columns, schema=PAIRS)
 
@@ -243,9 +243,8 @@ class CorpusPairs:
         """Return which rows have an evaluation sentence in train."""
         trained = splits == SPLITS.index("train")
         leaks = np.zeros(len(self.ids), np.bool_)
-        if guard.has_sets:
-            leaks[np.concatenate([a[trained], b[trained]])] = True
-            leaks[leaks] = guard.leaking(self.texts.filter(leaks))
+        leaks[np.concatenate([a[trained], b[trained]])] = True
+        leaks[leaks] = guard.leaking(self.texts.filter(leaks))
         return np.asarray(trained & (leaks[a] | leaks[b]))
 
     def _count(self, what: Literal["repeats", "kept", "known", "new"], rows: pl.DataFrame, which: pl.Expr) -> None:
@@ -319,7 +318,7 @@ class CorpusPairs:
         """Draw a negative for every positive that has none; return the positions of those, both sentences, the ids."""
         split = report.split
         paired = self.paired.filter(split=SPLITS.index(split))
-        keys = np.sort(pair_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
+        keys = np.sort(unordered_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
         drawn, others = draw_negatives(ids, a, b, places(ids, stored.with_negative) < 0, keys)
         drawn, other = drawn[others >= 0], others[others >= 0].astype(np.uint32)
         report.negatives, report.without_negative = len(drawn), len(others) - len(drawn)

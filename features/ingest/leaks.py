@@ -35,13 +35,10 @@ class LeakageGuard:
                         if key and evaluation.name not in self._sets_of.get(key, ()):
                             self._sets_of[key] = (*self._sets_of.get(key, ()), evaluation.name)
 
-    @property
-    def has_sets(self) -> bool:
-        """Whether there is anything to guard."""
-        return bool(self._sets_of)
-
     def leaking(self, texts: pl.Series) -> NDArray[np.bool_]:
         """Return which normalised texts are those of an evaluation sentence, (n_texts,)."""
+        if not self._sets_of:
+            return np.zeros(len(texts), np.bool_)
         keys = texts.str.to_lowercase().str.replace_all("[^a-z0-9_]+", " ").str.strip_chars(" ")
         others = texts.str.contains(r"[^\x00-\x7f]").arg_true()
         keys = keys.scatter(others, [leakage_key(text) for text in texts.gather(others).to_list()])

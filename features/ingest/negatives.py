@@ -21,6 +21,11 @@ def pair_keys(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.uint64
     return a.astype(np.uint64) << np.uint64(32) | b
 
 
+def unordered_keys(a: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """Return one number for each pair of sentence numbers, whatever their order, (n_pairs,)."""
+    return pair_keys(np.minimum(a, b).astype(np.uint32), np.maximum(a, b).astype(np.uint32))
+
+
 def draw_negatives(
     ids: IdArray,
     a: NDArray[np.uint32],
@@ -35,7 +40,7 @@ def draw_negatives(
         a: first sentences, numbered in the order of their ids, (n_pairs,).
         b: second sentences, (n_pairs,).
         wanted: which of the pairs need a negative, (n_pairs,).
-        paired: keys of sentences that are a pair, in the pool or elsewhere, sorted (`pair_keys`).
+        paired: keys of sentences that are a pair, in the pool or elsewhere, sorted (`unordered_keys`).
 
     Returns:
         The wanted pairs in the order of ids, and a− for each: -1 if every sentence of the pool is a or paired with a,
@@ -72,10 +77,7 @@ def draw_negatives(
 
 def _may_be(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which candidates are neither a nor paired with it."""
-    apart = np.not_equal(a, candidates)
-    for keys in (pair_keys(a, candidates), pair_keys(candidates, a)):
-        apart &= places(keys, paired) < 0
-    return apart
+    return np.not_equal(a, candidates) & (places(unordered_keys(a, candidates), paired) < 0)
 
 
 def arranged(

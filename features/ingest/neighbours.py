@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from features.core.types import Shard
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, numbered, pair_ids, places
-from features.ingest.negatives import arranged, pair_keys
+from features.ingest.negatives import arranged, unordered_keys
 from features.ingest.sentences import next_number, shard_name
 from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -88,7 +88,7 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     wanted = np.ones(len(ids), np.bool_)
     is_near = (pairs["kind"] == "neighbour").to_numpy()
     wanted[a[is_near]] = wanted[b[is_near]] = False
-    paired = np.unique(_keys(a, b))
+    paired = np.unique(unordered_keys(a, b))
     found = [np.empty((2, 0), np.int64)]
     embedded = shard_of.is_in([*store.committed(EMBEDDING_STAGE.name)])
     for own, window in _windows(shard_of.filter(embedded), shard_of.filter(embedded & pl.Series(wanted)).unique()):
@@ -132,7 +132,7 @@ def nearest(
         vectors: embeddings of the sentences of a window, (n, d).
         asked: which of them are asked for, (n,).
         members: their numbers, ascending, (n,).
-        paired: keys of the numbers, the lower first, of sentences that are a pair already, sorted (`pair_keys`).
+        paired: keys of the numbers of sentences that are a pair already, sorted (`unordered_keys`).
         count: neighbours of a sentence, at most.
 
     Returns:
@@ -151,29 +151,26 @@ def nearest(
         # Of equal ones, the first comes first.
         order = np.lexsort((other, -similar[row, other], row))
         one, two = members[block[row[order]]], members[other[order]]
-        free = (one != two) & (places(_keys(one, two), paired) < 0)
+        free = (one != two) & (places(unordered_keys(one, two), paired) < 0)
         one, two = one[free], two[free]
         rank = np.arange(len(one)) - np.searchsorted(one, one)  # among the candidates of the same sentence
         found.append(np.stack([one, two])[:, rank < count])
     pairs = np.concatenate(found, axis=1)
-    _, once = np.unique(_keys(*pairs), return_index=True)
+    _, once = np.unique(unordered_keys(*pairs), return_index=True)
     return pairs[:, np.sort(once)]
-
-
-def _keys(one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return one number for each pair, whatever the order of its sentences."""
-    return pair_keys(np.minimum(one, two).astype(np.uint32), np.maximum(one, two).astype(np.uint32))
 
 
 def _rows(corpus: str, ids: IdArray, a: NDArray[np.int64], b: NDArray[np.int64], shard_of: pl.Series) -> pl.DataFrame:
     names = pair_ids(corpus, "train", "neighbour", ids[a], ids[b], np.zeros(len(a), np.int64))
     columns = {
         "pair_id": hexadecimal(names),
+        "corpus": corpus,
+        "split": "train",
+        "kind": "neighbour",
         "sentence_a": hexadecimal(ids[a]),
         "sentence_b": hexadecimal(ids[b]),
         "shard_a": shard_of.gather(a),
         "shard_b": shard_of.gather(b),
+        **dict.fromkeys(("score", "label", "positive_id")),
     }
-    fixed = {"corpus": corpus, "split": "train", "kind": "neighbour", "score": None, "label": None, "positive_id": None}
-    rows = pl.DataFrame(columns).with_columns(**{name: pl.lit(value) for name, value in fixed.items()})
-    return rows.select([pl.col(name).cast(dtype) for name, dtype in PAIRS.items()])
+    return pl.DataFrame(columns, schema=PAIRS)
