@@ -53,7 +53,7 @@ class StoredGraphs:
     def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
         """Return the vectors of the words in the labels of some graphs; None when the release has none."""
         rows = self._rows(LABEL_VECTOR_STAGE.name, "label", sorted(words_of(_labels(graphs))))
-        return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows.unique("label"))
+        return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows)
 
     def _rows(self, table: str, key: str, ids: Sequence[str]) -> pl.DataFrame | None:
         if table not in self._versions:

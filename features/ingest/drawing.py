@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -75,7 +76,8 @@ def _draws_texts(corpus: CorpusSettings, known: Known) -> bool:
     """Return whether texts are drawn, or were and may be followed by new spellings."""
     if corpus.drawn_from is None or corpus.record.kind == "classes":
         return False
-    return corpus.draw is not None or not known.splits_of_texts(corpus.name).isdisjoint(corpus.without_files)
+    stored = (splits for (name, _), splits in known.splits_of_text.items() if name == corpus.name)
+    return corpus.draw is not None or any(split in corpus.without_files for split in chain.from_iterable(stored))
 
 
 class DrawnTexts:

@@ -115,10 +115,6 @@ class Known:
         # Not `collect_batches`, which may wait for ever (polars 2.1).
         return from_hexadecimal(self.collected(pairs.select(pl.col(column)).drop_nulls())[column])
 
-    def splits_of_texts(self, corpus: str) -> set[Split]:
-        """Return the splits of a corpus for which the store has texts."""
-        return {split for (name, _), splits in self.splits_of_text.items() if name == corpus for split in splits}
-
 
 def _checked(frame: pl.DataFrame | pl.LazyFrame | None, table: str) -> pl.LazyFrame:
     """Return rows with at least the columns of `KNOWN`; with them, if there is no row."""

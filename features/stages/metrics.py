@@ -67,9 +67,8 @@ def _make(inputs: Inputs, own: "OwnMetrics", on_rows: OnRows) -> StageOutput:
     # A sentence shard is shared by many pair shards: read only the graphs of these pairs.
     in_pairs = pl.col("sentence_id").is_in(sentences.implode())
     amr = inputs.read(AMR_STAGE.name, in_pairs)
-    # A word has the same vector in every shard in which it occurs.
     words = pl.Series(sorted(words_of(labels_of(amr))), dtype=pl.String)
-    vectors = inputs.read(LABEL_VECTOR_STAGE.name, pl.col("label").is_in(words.implode())).unique("label")
+    vectors = inputs.read(LABEL_VECTOR_STAGE.name, pl.col("label").is_in(words.implode()))
     tables = {name: inputs.read(name, in_pairs) for name in _tables_of_own(own)}
     return measure_shard(pairs, amr, vectors, own.load(), tables, on_rows)
 
