@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from features.core.faults import AnotherProcess, LockImpossible
@@ -45,9 +45,9 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         yield
 
 
-def _free(descriptor: int) -> bool:
+def _free(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -58,9 +58,7 @@ def check_lockable(path: Path) -> None:
     folder = next(each for each in (path, *path.absolute().parents) if each.is_dir())
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        pass
+        _free(descriptor, fcntl.LOCK_SH)
     except OSError as error:
         raise LockImpossible(f"The folder {str(folder)!r} cannot be locked: {explain(error)}.") from error
     finally:
@@ -69,14 +67,10 @@ def check_lockable(path: Path) -> None:
 
 def is_held(path: Path) -> bool:
     """Return whether a process holds the lock of a file or folder; one that cannot be checked counts as not held."""
-    try:
+    with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    finally:
-        os.close(descriptor)
+        try:
+            return not _free(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
     return False

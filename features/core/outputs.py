@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -165,14 +165,10 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
         temporary.replace(path)
 
 
-@contextmanager
-def _compressed(file: IO[bytes], path: Path) -> Iterator[Any]:
-    if path.suffix.lower() != ".gz":
-        yield file
-        return
+def _compressed(file: IO[bytes], path: Path) -> AbstractContextManager[Any]:
     # No name and no time inside: equal content gives equal bytes.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
-        yield zipped
+    zipped = path.suffix.lower() == ".gz"
+    return gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if zipped else nullcontext(file)
 
 
 def _refused(path: Path, error: OSError) -> InputError:

