@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -42,11 +41,8 @@ PAIR_ROWS: Columns = {
 """Columns of pairs: the fields of `PairRow`, its origin in two, and a number that grows with each row of a corpus."""
 
 
-class Batch(NamedTuple):
-    """Consecutive rows of a corpus: the pairs, columns of `PAIR_ROWS`, and the other rows, each with its number."""
-
-    pairs: pl.DataFrame
-    others: list[tuple[int, Skip | BadRow]]
+Batch = tuple[pl.DataFrame, list[tuple[int, Skip | BadRow]]]
+"""Consecutive rows of a corpus: the pairs, columns of `PAIR_ROWS`, and the other rows, each with its number."""
 
 
 def read_batches(settings: CorpusSettings, base: Path) -> Iterator[Batch]:
@@ -60,9 +56,9 @@ def read_batches(settings: CorpusSettings, base: Path) -> Iterator[Batch]:
             others = [(first + row, each) for row, each in outcomes if isinstance(each, Skip | BadRow)]
             if of_rows.height:
                 pairs = pl.concat([pairs, of_rows]).sort("row")  # noqa: PLW2901
-            batch = Batch(pairs.with_columns(pl.col("row") + first), others)
-            end = max([end, *batch.pairs["row"].tail(1), *(row for row, _ in others)])
-            yield batch
+            numbered = pairs.with_columns(pl.col("row") + first)
+            end = max([end, *numbered["row"].tail(1), *(row for row, _ in others)])
+            yield numbered, others
         first = end + 1
 
 

@@ -117,15 +117,12 @@ ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split"
 """The roles of the cells of a `TableRow`, in order."""
 
 
-class Block(NamedTuple):
-    """Consecutive rows of a table: those without a fault of form, columns `line` and roles as written, and others."""
-
-    cells: pl.DataFrame
-    others: list[Read]
+Block = tuple[pl.DataFrame, list[Read]]
+"""Consecutive rows of a table: those without a fault of form, columns `line` and roles as written, and others."""
 
 
 def table_row(cells: Mapping[str, Any]) -> TableRow:
-    """Return a row of `Block.cells`."""
+    """Return a row of the cells of a `Block`."""
     return TableRow(cells["line"], *map(cells.get, ROLES))  # type: ignore[arg-type]  # the sentences are there
 
 
@@ -140,7 +137,7 @@ def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
     if done is not None:
         left = (row for row in read_rows(path, layout) if row[0] > done)
         while others := list(islice(left, BLOCK_ROWS)):
-            yield Block(pl.DataFrame(), others)
+            yield pl.DataFrame(), others
 
 
 def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generator[Block, None, int | None]:
@@ -166,7 +163,7 @@ def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generato
             columns = {role: cells.field(f"field_{position}") for role, position in places.items()}
             wrong = rows.filter(~fits).select("line", count).iter_rows()
             others: list[Read] = [(line, _wrong_width(number, len(names), width)) for line, number in wrong]
-            yield Block(rows.filter(fits).select("line", **columns), others)
+            yield rows.filter(fits).select("line", **columns), others
     return 0 if nothing else None
 
 
@@ -186,11 +183,11 @@ def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:
         line += batch.height
         wrong = pl.any_horizontal(texts.str.contains("\0", literal=True))
         others = [_typed(row["line"], *map(row.get, ROLES)) for row in cells.filter(wrong).iter_rows(named=True)]
-        yield Block(cells.filter(~wrong).with_columns(texts), others)
+        yield cells.filter(~wrong).with_columns(texts), others
     return 0 if line == 1 else None
 
 
-def _typed(line: int, a: object, b: object, score: object, *others: object) -> TableRow | tuple[int, RowError]:
+def _typed(line: int, a: object, b: object, score: object, *others: object) -> Read:
     """Return a row of a typed format, whose cells may be of any type."""
     try:
         as_text(score)
