@@ -27,12 +27,6 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_tree(folder: Path) -> None:
-    """Force every file of a folder, then its directories, to disk, so that a rename publishes whole files only."""
-    for path in [*folder.rglob("*"), folder]:
-        sync(path)
-
-
 def file_sha256(path: Path) -> str:
     """Return the digest of a file's bytes, 64 hexadecimal digits."""
     with path.open("rb") as file:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from features.core.durable import file_sha256, sync, sync_tree
+from features.core.durable import file_sha256, sync
 from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
 from features.models.files import digest, model_files
@@ -110,7 +110,8 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     }
     manifest = Manifest(name, source, version, pinned, digests)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
-    sync_tree(staged)
+    for path in (*staged.rglob("*"), staged):  # so that the rename publishes whole files only
+        sync(path)
     target = entry(name)
     target.parent.mkdir(exist_ok=True)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 NAME = "dependencies"
 ALGORITHM_VERSION = "1"
-"""Incremented when a code change changes rows."""
 
 
 def parse_dependencies(

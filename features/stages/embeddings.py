@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 NAME = "embeddings"
 ALGORITHM_VERSION = "1"
-"""Incremented when a code change changes rows."""
 BESIDE = 20 * MIB
 
 

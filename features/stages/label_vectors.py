@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NAME = "label_vectors"
 ALGORITHM_VERSION = "1"
-"""Incremented when a code change changes rows."""
 BESIDE = 20 * MIB
 _OF_TEXT = 0.4
 """Memory of word vectors as a share of their text file: four bytes per number instead of ten characters."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 NAME = "srl"
 ALGORITHM_VERSION = "1"
-"""Incremented when a code change changes rows."""
 
 
 def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ignore_rows) -> StageOutput:

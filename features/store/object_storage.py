@@ -105,12 +105,11 @@ class ObjectStorage(Storage):
         return self._get(name)[0]
 
     def put(self, name: str, content: bytes | Path) -> None:
-        with _as_files(name):
-            obstore.put(self._client, name, content)
+        self._put(name, content)
 
     def put_if_absent(self, name: str, content: bytes) -> None:
         try:
-            self._create(name, content)
+            self._put(name, content, "create")
         except FileExistsError:
             if self.read(name) != content:  # else the answer to our own PUT got lost, and the client repeated it
                 raise
@@ -177,15 +176,13 @@ class ObjectStorage(Storage):
         with _as_files(name):
             return obstore.head(self._client, name)
 
-    def _create(self, name: str, content: bytes) -> Any:
+    def _put(self, name: str, content: bytes | Path, mode: Any = None) -> Any:
         with _as_files(name):
-            return obstore.put(self._client, name, content, mode="create")
+            return obstore.put(self._client, name, content, mode=mode)
 
     def _update(self, name: str, content: bytes, seen: Mapping[str, Any]) -> Any:
         """Store an object in place of a version of it that was seen; raise FileExistsError if there is another one."""
-        version: Any = {key: seen[key] for key in ("e_tag", "version") if seen.get(key)}
-        with _as_files(name):
-            return obstore.put(self._client, name, content, mode=version)
+        return self._put(name, content, {key: seen[key] for key in ("e_tag", "version") if seen.get(key)})
 
 
 class _HeldLease:
@@ -201,7 +198,7 @@ class _HeldLease:
         """Take the lease, or raise AnotherProcess as soon as its holder is seen to live."""
         storage, name = self._storage, self._name
         with suppress(FileExistsError):
-            self._seen = storage._create(name, self._text())
+            self._seen = storage._put(name, self._text(), "create")
             return
         text, seen = storage._get(name)
         content = _content(text)
