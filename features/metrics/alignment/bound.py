@@ -58,8 +58,6 @@ def value_cells(
         space: workspace.
     """
     own, offsets, there, kind = problem.own, problem.offsets, problem.there, problem.kind
-    local_row, local_column = problem.local_row, problem.local_column
-    local_rows, local_columns = problem.local_rows, problem.local_columns
     steps = len(own)
     for cell in range(len(own)):
         if not stale[cell]:
@@ -88,29 +86,17 @@ def value_cells(
                 picked[best_end] = True
             total += best
         else:
-            total += _best_matching(
-                first, last, local_rows[cell], local_columns[cell], local_row, local_column, there, shares, allowed,
-                picked, space,
-            )  # fmt: skip
+            total += _best_matching(problem, cell, shares, allowed, picked, space)
         value[cell] = total
     space.work.steps_left[0] -= steps
 
 
 @kernel
-def _best_matching(
-    first: int,
-    last: int,
-    n_rows: int,
-    n_columns: int,
-    local_row: Any,
-    local_column: Any,
-    there: Any,
-    shares: Any,
-    allowed: Any,
-    picked: Any,
-    space: LocalSpace,
-) -> float:
+def _best_matching(problem: Problem, cell: int, shares: Any, allowed: Any, picked: Any, space: LocalSpace) -> float:
     """Solve the assignment problem of a cell's ends; each share is at (local row, local column)."""
+    n_rows, n_columns = problem.local_rows[cell], problem.local_columns[cell]
+    local_row, local_column, there = problem.local_row, problem.local_column, problem.there
+    first, last = problem.offsets[cell], problem.offsets[cell + 1]
     values, end_at, column_of = space.values, space.end_at, space.column_of
     transposed = n_rows > n_columns
     if transposed:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from features.metrics.compiled import kernel
+from features.metrics.triples import TripleBatch
 
 ALL, ONE, MATCHING = 0, 1, 2  # How the links of a cell exclude each other: not at all, mutually, or as in an assignment
 
@@ -36,19 +37,17 @@ class Problem(NamedTuple):
 
 
 @kernel
-def build(
-    labels: Any, attributes: Any, relations: Any, other_labels: Any, other_attributes: Any, other_relations: Any
-) -> Problem:
-    """Build the problem of a pair; the first graph has no more nodes than the other.
-
-    Args:
-        labels: concept of each node.
-        attributes: (node, key, count) of each distinct attribute.
-        relations: (source, target, role, count) of each distinct relation.
-        other_labels: labels of the larger graph.
-        other_attributes: attributes of the larger graph.
-        other_relations: relations of the larger graph.
-    """
+def build_pair(triples: TripleBatch, left: int, right: int) -> Problem:
+    """Build the problem of two graphs of a batch, the smaller one first."""
+    nodes, all_labels, attribute_offsets, all_attributes, relation_offsets, all_relations = triples
+    if nodes[left + 1] - nodes[left] > nodes[right + 1] - nodes[right]:
+        left, right = right, left
+    labels = all_labels[nodes[left] : nodes[left + 1]]
+    other_labels = all_labels[nodes[right] : nodes[right + 1]]
+    attributes = all_attributes[attribute_offsets[left] : attribute_offsets[left + 1]]
+    other_attributes = all_attributes[attribute_offsets[right] : attribute_offsets[right + 1]]
+    relations = all_relations[relation_offsets[left] : relation_offsets[left + 1]]
+    other_relations = all_relations[relation_offsets[right] : relation_offsets[right + 1]]
     n_rows = len(labels)
     n_columns = len(other_labels)
     own = np.zeros(n_rows * n_columns)

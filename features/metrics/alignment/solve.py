@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.alignment.problem import Problem, build
+from features.metrics.alignment.problem import build_pair
 from features.metrics.alignment.search import START, search
 from features.metrics.arrays import Positions
 from features.metrics.compiled import kernel
@@ -53,22 +53,6 @@ def best_alignments(triples: TripleBatch, first: Positions, second: Positions, s
     )
     _search_all(triples, first, second, steps, alignments)
     return alignments
-
-
-@kernel
-def build_pair(triples: TripleBatch, left: int, right: int) -> Problem:
-    """Build the problem of two graphs of a batch, the smaller one first."""
-    nodes, labels, attribute_offsets, attributes, relation_offsets, relations = triples
-    if nodes[left + 1] - nodes[left] > nodes[right + 1] - nodes[right]:
-        left, right = right, left
-    return build(
-        labels[nodes[left] : nodes[left + 1]],
-        attributes[attribute_offsets[left] : attribute_offsets[left + 1]],
-        relations[relation_offsets[left] : relation_offsets[left + 1]],
-        labels[nodes[right] : nodes[right + 1]],
-        attributes[attribute_offsets[right] : attribute_offsets[right + 1]],
-        relations[relation_offsets[right] : relation_offsets[right + 1]],
-    )
 
 
 @kernel

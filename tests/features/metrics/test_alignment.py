@@ -16,9 +16,9 @@ from features.graphs.graph import MAX_NODES, AmrGraph, decode
 from features.graphs.table import graphs_frame
 from features.metrics.alignment.assignment import assign, make_workspace
 from features.metrics.alignment.bound import make_local_space, value_cells
-from features.metrics.alignment.problem import matches
+from features.metrics.alignment.problem import build_pair, matches
 from features.metrics.alignment.search import OPEN, SEARCH
-from features.metrics.alignment.solve import best_alignments, build_pair
+from features.metrics.alignment.solve import best_alignments
 from features.metrics.readings import Readings
 from features.metrics.registry import STEPS
 from features.metrics.triples import TripleBatch, triples_of
