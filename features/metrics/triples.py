@@ -115,10 +115,9 @@ def _roots(readings: Readings, starts: Positions) -> Positions:
     FineSmatch marks the first node of its list, which depends on the order of the file. Here the first label breaks
     ties between equally near nodes, and nodes with the same label are all marked.
     """
+    starts = readings.nearest_first[np.isin(readings.nearest_first, starts)]
     graph_of = owners(readings.graphs.node_offsets)[starts]
     distances, labels = readings.distances[starts], readings.labels[starts]
-    order = np.lexsort((labels, distances, graph_of))
-    starts, graph_of, distances, labels = starts[order], graph_of[order], distances[order], labels[order]
     best = np.searchsorted(graph_of, graph_of)  # position of the first node of the same graph
     return np.asarray(starts[(distances == distances[best]) & (labels == labels[best])], np.int64)
 
