@@ -68,21 +68,21 @@ def normalise_quantity(filler: str) -> str:
     return plain
 
 
-def _concepts(readings: Readings, nodes: Positions) -> tuple[Items, ...]:
+def concepts_of(readings: Readings, nodes: Positions) -> tuple[Items, ...]:
     """Return the concepts of some nodes; a node given twice counts twice."""
     return (Items("node", nodes, (nodes,), readings.labels[nodes]),)
 
 
 def _frames(readings: Readings) -> tuple[Items, ...]:
     are_frames = np.array([is_frame(name) for name in readings.graphs.concept_names], bool)
-    return _concepts(readings, np.flatnonzero(are_frames[readings.graphs.concepts]))
+    return concepts_of(readings, np.flatnonzero(are_frames[readings.graphs.concepts]))
 
 
 def _named(readings: Readings) -> tuple[Items, ...]:
     relations = readings.relations
     is_name = np.array([name == "name" for name in relations.names], bool)[relations.roles]
     (named, _), _ = distinct(relations.sources[is_name], relations.targets[is_name])
-    return _concepts(readings, np.concatenate([named, _nodes_with_attribute(readings, "name")]))
+    return concepts_of(readings, np.concatenate([named, _nodes_with_attribute(readings, "name")]))
 
 
 def _nodes_with_attribute(readings: Readings, role: str, value: str | None = None) -> Positions:
@@ -127,9 +127,9 @@ def _roles(names: Iterable[str], is_kept: Callable[[str], bool]) -> Mask:
 
 BAGS: Mapping[str, Callable[[Readings], tuple[Items, ...]]] = {
     "frames": _frames,
-    "concepts": lambda readings: _concepts(readings, np.arange(len(readings.graphs.concepts))),
+    "concepts": lambda readings: concepts_of(readings, np.arange(len(readings.graphs.concepts))),
     "named_entities": _named,
-    "negations": lambda readings: _concepts(readings, np.unique(_nodes_with_attribute(readings, "polarity", "-"))),
+    "negations": lambda readings: concepts_of(readings, np.unique(_nodes_with_attribute(readings, "polarity", "-"))),
     "quantifiers": _quantities,
 }
 """The bag that each metric reads."""

@@ -15,8 +15,7 @@ from features.metrics.focus import NODES
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison, f1
-from features.metrics.overlap import BAGS
-from features.metrics.readings import comparable
+from features.metrics.overlap import BAGS, concepts_of
 from features.metrics.registry import BUILT_IN, METRICS
 from features.metrics.triples import TRIPLES, count_triples
 
@@ -84,26 +83,21 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     triples = {name: read(readings) for name, read in TRIPLES.items()}
     aligned = {name: best_alignments(count_triples(readings, read), first, first + 1) for name, read in triples.items()}
     items = triples | {name: read(readings) for name, read in BAGS.items()}
-    places = {name: _places(graphs, read) for name, read in items.items()}
-    nodes = {name: (read(readings) - graphs.node_offsets[:-1]).tolist() for name, read in NODES.items()}
+    items |= {name: concepts_of(readings, read(readings)) for name, read in NODES.items()}
+    places = {name: _places(graphs, items.get(name, ())) for name in METRICS}
     explained = []
     for position, both in enumerate(pairs):
         values = scores.row(position, named=True)
         sides = {name: (of[2 * position], of[2 * position + 1]) for name, of in places.items()}
         images = {name: _image(alignments, position, *sides[name]) for name, alignments in aligned.items()}
-        matches = {name: _matches(name, *sides[name], images) for name in items}
+        matches = {name: _matches(name, *of, images) for name, of in sides.items()}
         touching = {pair for a, b in matches["smatch"] for pair in zip(a.nodes, b.nodes, strict=True)}
         explained.append(
             GraphPair(
                 *both,
                 alignment=tuple(pair for pair in sorted(images["smatch"].items()) if pair in touching),
                 proven=bool(aligned["smatch"].proven[position]),
-                facets=tuple(
-                    _counting(name, values.get(name), both, sides[name], matches[name])
-                    if name in items
-                    else _other(name, values.get(name), both, nodes.get(name, [])[2 * position : 2 * position + 2])
-                    for name in METRICS
-                ),
+                facets=tuple(_facet(name, values.get(name), both, sides[name], matches[name]) for name in METRICS),
             )
         )
     return explained
@@ -170,7 +164,7 @@ def _mark(places: Sequence[_Place], matched: Iterable[_Place]) -> Iterator[tuple
         left[place] -= 1
 
 
-def _counting(
+def _facet(
     name: str, score: float | None, graphs: tuple[AmrGraph, AmrGraph], sides: Sequence[list[_Place]], matches: _Matches
 ) -> FacetMatch:
     if name in TRIPLES:
@@ -179,17 +173,7 @@ def _counting(
         tuple(_item(graph, place, matched=is_matched) for place, is_matched in _mark(side, [m[n] for m in matches]))
         for n, (graph, side) in enumerate(zip(graphs, sides, strict=True))
     ]
-    return FacetMatch(name, score, len(matches), *items)
-
-
-def _other(name: str, score: float | None, graphs: tuple[AmrGraph, AmrGraph], nodes: Sequence[int]) -> FacetMatch:
-    """Return a facet that reads one node of each graph, or neighbourhoods."""
-    if not nodes:
-        return FacetMatch(name, score, None, (), ())
-    concepts = [graph.concepts[node] for graph, node in zip(graphs, nodes, strict=True)]
-    same = comparable(concepts[0]) == comparable(concepts[1])
-    left, right = (Item("node", node, concept, same) for node, concept in zip(nodes, concepts, strict=True))
-    return FacetMatch(name, score, None, (left,), (right,))
+    return FacetMatch(name, score, len(matches) if name in TRIPLES or name in BAGS else None, *items)
 
 
 def _item(graph: AmrGraph, place: _Place, *, matched: bool) -> Item:
