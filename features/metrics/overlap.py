@@ -104,16 +104,13 @@ def _quantities(readings: Readings) -> tuple[Items, ...]:
     is_quantity = _roles(relations.names, lambda role: role == "quant")[relations.roles]
     is_mod = _roles(relations.names, lambda role: role == "mod")[relations.roles]
     is_domain = _roles(relations.names, lambda role: role == "domain")[relations.roles]
-    fillers = np.zeros(len(graphs.concepts), bool)
-    fillers[relations.targets[is_quantity]] = True
-    modifiers = np.zeros(len(graphs.concepts), bool)
-    modifiers[relations.targets[is_mod]] = True
-    modifiers[relations.sources[is_domain]] = True  # `a :domain b` is `b :mod a`
-    nodes = np.flatnonzero(fillers | (modifiers & quantifying))
+    fillers = relations.targets[is_quantity]
+    modifiers = np.concatenate([relations.targets[is_mod], relations.sources[is_domain]])  # `a :domain b` is `b :mod a`
+    nodes = np.union1d(fillers, modifiers[quantifying[modifiers]])
 
     of_quantity = _roles(graphs.role_names, lambda role: role == "quant")[graphs.attribute_roles]
     of_operator = _roles(graphs.role_names, lambda role: role.startswith("op"))[graphs.attribute_roles]
-    attributes = np.flatnonzero(of_quantity | (of_operator & fillers[readings.attribute_nodes]))
+    attributes = np.flatnonzero(of_quantity | (of_operator & np.isin(readings.attribute_nodes, fillers)))
     attribute_nodes, constants = readings.attribute_nodes[attributes], values[graphs.attribute_values[attributes]]
     return (
         Items("node", nodes, (nodes,), concepts[graphs.concepts[nodes]]),
