@@ -77,22 +77,18 @@ class LabelVectors:
         matrix = rows["vector"].explode().to_numpy().reshape(len(rows), -1)
         return cls(rows["label"].to_list(), matrix.astype(np.float32))
 
-    @property
-    def dimensions(self) -> int:
-        """Length of the vectors."""
-        return int(self._matrix.shape[1])
-
     def of_labels(self, labels: Sequence[str]) -> Vectors:
         """Return the mean vector of the words of each label, float32, shape (n_labels, n_dimensions)."""
+        dimensions = self._matrix.shape[1]
         if not labels:
-            return np.empty((0, self.dimensions), np.float32)
+            return np.empty((0, dimensions), np.float32)
         words_of_label = [split_label(label) for label in labels]
         words = [word for words in words_of_label for word in words]
         unknown = [word for word in dict.fromkeys(words) if word not in self._row_of]
         row_of, matrix = self._row_of, self._matrix
         if unknown:
             row_of = row_of | {word: len(matrix) + number for number, word in enumerate(unknown)}
-            matrix = np.concatenate([matrix, *(_drawn(word, self.dimensions) for word in unknown)])
+            matrix = np.concatenate([matrix, *(_drawn(word, dimensions) for word in unknown)])
         rows = np.array([row_of[word] for word in words])
         counts = np.array([len(words) for words in words_of_label])
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
