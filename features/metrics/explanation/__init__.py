@@ -1,12 +1,11 @@
 """Which nodes and triples of two graphs match, facet by facet: as data and as a drawing.
 
     pair        a pair of graphs, explained: which of the items that a facet reads have a partner on the other side
-    views       a graph as facets compare it, in plain Python
     layout      a graph in layers, without a library
     drawing     two graphs side by side, as SVG; on a page, choosing a facet colours what it reads
     tokens      the words of a sentence: stems, and what they do
     texts       two sentences, word by word
-    anchors     the name of a node in plain words, and the word that it stands for
+    anchors     a graph as facets compare it, the name of a node in plain words, and the word that it stands for
     comparing   questions about two graphs and their sentences, and what is told of their differences
     differences what differs, aspect by aspect
     quantities  the aspect of numbers and amounts

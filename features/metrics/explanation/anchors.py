@@ -5,18 +5,56 @@ The student bought two red cars.    student <- (p / person :ARG0-of (s / study-0
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from os.path import commonprefix
+from typing import NamedTuple
 
+from features.graphs.graph import AmrGraph
 from features.metrics.explanation.tokens import MONTHS, ORDINALS, Token, stem_of, value_of
-from features.metrics.explanation.views import View
 from features.metrics.overlap import QUANTIFIERS, normalise_quantity
-from features.metrics.readings import SENSE, is_argument
+from features.metrics.readings import SENSE, comparable, forward, is_argument, is_inverted
 
 ROLE_FRAMES = frozenset({"have-org-role-91", "have-rel-role-91"})
 """Frames whose `:ARG2` is what a person is to an organisation or to another person."""
 
 _DESCRIBED = frozenset({"person", "thing"})
 _MOST = 4  # entries of a list; more would hide what matters
+
+
+class Relation(NamedTuple):
+    """A relation with an inverse role inverted back; the role is in lower case."""
+
+    source: int
+    role: str
+    target: int
+
+
+@dataclass(frozen=True)
+class View:
+    """A graph and what is read from it."""
+
+    graph: AmrGraph
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Each node's concept as facets compare it."""
+        return [comparable(concept) for concept in self.graph.concepts]
+
+    @cached_property
+    def forward(self) -> list[Relation]:
+        """The relations with every inverse role inverted back; `mod` and `domain` stay."""
+        return [
+            Relation(target, forward(role).lower(), source)
+            if is_inverted(role)
+            else Relation(source, role.lower(), target)
+            for source, role, target in self.graph.relations
+        ]
+
+    @cached_property
+    def parents(self) -> dict[int, int]:
+        """Each node's first parent as the graph is written; the root has none."""
+        return {target: source for source, _, target in reversed(self.graph.relations)}
 
 
 def name_text(view: View, node: int) -> str:

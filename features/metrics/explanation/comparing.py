@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from features.metrics.explanation.anchors import anchors, described_by, listed, name_text, quoted, unread
+from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, stem_of, value_of
-from features.metrics.explanation.views import View
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
