@@ -212,9 +212,8 @@ class EmbeddedParser:
             return [[] for _ in edges]
         columns = np.column_stack([np.repeat(np.arange(len(edges)), counts), np.concatenate(edges)])
         scores = self._network.roles(states, *torch.from_numpy(columns).to(states.device).unbind(1))
-        classes = scores.argmax(-1).tolist()
-        ends = np.cumsum(counts).tolist()
-        return [classes[end - count : end] for count, end in zip(counts, ends, strict=True)]
+        classes = scores.argmax(-1).cpu().numpy()
+        return [of_sentence.tolist() for of_sentence in np.split(classes, np.cumsum(counts)[:-1])]
 
 
 def connect(scores: Scores, leaves: NDArray[np.bool_], threshold: float) -> NDArray[np.int64]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"  # name of the embedded tagger
 
 _EMBEDDED_FOLDER = Path(__file__).with_name("model")
-_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
             Wordpieces.of_vocabulary(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
             batch_pieces=settings.batch_pieces,
-            threshold=float(archive.own.get("predicate_threshold", _THRESHOLD)),
+            threshold=float(archive.own.get("predicate_threshold", SrlTagger.threshold)),
             exact=bool(archive.own.get("exact_decoding", False)),
             threads=batches_side_by_side(settings.threads, device),
         )
