@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from features.parsers.embedded.inputs import pad, present
 from features.parsers.srl.frames import OUTSIDE, AnnotatedSentence, Frame, tags_of
 from features.parsers.wordpieces import Pieces, Wordpieces
 
@@ -114,12 +115,8 @@ def batches(lengths: NDArray[np.int64], *, batch_pieces: int, seed: tuple[int, i
 
 def stack(examples: Sequence[Example]) -> tuple[Row, Row, Row, Row, Row]:
     """Return a batch: ids, types, mask, tags, predicates, each (n, t); t is padded to a multiple of eight."""
-    longest = max(len(example) for example in examples)
-    shape = len(examples), -(-longest // _MULTIPLE) * _MULTIPLE
-    ids, types, mask = (np.zeros(shape, np.int64) for _ in range(3))
-    tags, predicates = (np.full(shape, IGNORED, np.int64) for _ in range(2))
-    for row, example in enumerate(examples):
-        size = len(example)
-        ids[row, :size], types[row, :size], mask[row, :size] = example.ids, example.types, 1
-        tags[row, :size], predicates[row, :size] = example.tags, example.predicates
+    ids, types = (pad([getattr(example, name) for example in examples], 0, _MULTIPLE) for name in ("ids", "types"))
+    tags = pad([example.tags for example in examples], IGNORED, _MULTIPLE)
+    predicates = pad([example.predicates for example in examples], IGNORED, _MULTIPLE)
+    mask = present([len(example) for example in examples], _MULTIPLE).astype(np.int64)
     return ids, types, mask, tags, predicates
