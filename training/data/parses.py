@@ -5,7 +5,6 @@ Release, table `dependencies` or `srl` ──from_store──┐
 parses.parquet, frames.parquet ──────────from_file───┘       └──export──> a machine without a store
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from features.parsers.settings import Precision, PredicatesBy
 from features.stages.dependencies import DEPENDENCY_STAGE
 from features.stages.srl import SRL_STAGE
 from features.store.locations import Location
+from training.data.pair_tables import digest_of
 from training.data.releases import OpenRelease
 
 
@@ -62,15 +62,12 @@ class ParsedSentences:
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any parse, and with the parser."""
         by = " ".join(str(getattr(self, name)) for name in ("parser", *self.RECIPE))
-        hashed = hashlib.blake2b(by.encode(), digest_size=10)
-        hashed.update("\0".join(self.table["text"]).encode())
-        for column in self.WORDS:
-            hashed.update("\0".join(self.table[column].explode().drop_nulls()).encode())
+        words = [self.table["text"], *(self.table[column].explode().drop_nulls() for column in self.WORDS)]
         numbers = [self.table[column].explode().drop_nulls() for column in self.POSITIONS]
         numbers += [self.table[column].list.len() for column in self.COUNTED]
-        for values in numbers:
-            hashed.update(values.to_numpy().astype(np.int64).tobytes())
-        return hashed.hexdigest()
+        parts = ["\0".join(values).encode() for values in words]
+        parts += [values.to_numpy().astype(np.int64).tobytes() for values in numbers]
+        return digest_of((), by.encode(), *parts)
 
     def export(self, path: Path) -> None:
         """Write the parses as a Parquet file that `from_file` reads."""
