@@ -71,6 +71,7 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
     even if all are classified correctly, are strong but not conclusive evidence.
     """
     from scipy.optimize import minimize
+    from scipy.special import log_softmax
 
     pairs, labels = logits.shape
     counts = np.bincount(targets, minlength=labels)
@@ -78,7 +79,8 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
         return None
     unsure = 1 / (counts[targets] + 2)
     wanted = np.repeat(unsure[:, None] / (labels - 1), labels, axis=1)
-    wanted[np.arange(pairs), targets] = 1 - unsure
+    own = np.arange(pairs), targets
+    wanted[own] = 1 - unsure
     # Logits on a common scale, so that the first steps are neither far too long nor far too short.
     centred = logits - logits.mean(axis=1, keepdims=True)
     size = max(float(centred.std()), np.finfo(np.float64).tiny)
@@ -86,10 +88,13 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
     def loss(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the cross-entropy at the logarithm of size / T and the biases, and its gradient."""
         scaled = centred / size * np.exp(point[0])
-        logarithms = _log_softmax(scaled + point[1:])
+        logarithms = log_softmax(scaled + point[1:], axis=1)
         wrong = (np.exp(logarithms) - wanted) / pairs
         slope = np.concatenate([[float((wrong * scaled).sum())], wrong.sum(axis=0)])
         return -float((wanted * logarithms).sum()) / pairs, slope
+
+    def cross_entropy(logits: NDArray[np.float64]) -> float:
+        return -float(log_softmax(logits, axis=1)[own].mean())
 
     # Bounds for an uninformative classifier, whose best temperature is not finite.
     low, high = -7.0, 7.0
@@ -100,18 +105,7 @@ def calibrate(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> Calibr
         temperature=temperature,
         biases=tuple(biases.tolist()),
         pairs=pairs,
-        loss_before=_cross_entropy(logits, targets),
-        loss=_cross_entropy(logits / temperature + biases, targets),
-        loss_of_shares=_cross_entropy(np.log(np.tile(counts / pairs, (pairs, 1))), targets),
+        loss_before=cross_entropy(logits),
+        loss=cross_entropy(logits / temperature + biases),
+        loss_of_shares=cross_entropy(np.log(np.tile(counts / pairs, (pairs, 1)))),
     )
-
-
-def _cross_entropy(logits: NDArray[np.float64], targets: NDArray[np.int64]) -> float:
-    return -float(_log_softmax(logits)[np.arange(len(targets)), targets].mean())
-
-
-def _log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.special import log_softmax
-
-    logarithms: NDArray[np.float64] = log_softmax(logits, axis=1)
-    return logarithms
