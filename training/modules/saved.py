@@ -19,6 +19,6 @@ class SavedModule(Module):
     def load(cls, model_name_or_path: str, **options: Any) -> Self:  # type: ignore[override]  # all are given by name
         """Read arguments and weights."""
         where = {name: value for name, value in options.items() if name in _WHERE}
-        module = cls(**((options.get("init_defaults") or {}) | cls.load_config(model_name_or_path, **where)))
+        module = super().load(model_name_or_path, **options)
         loaded: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
         return loaded
