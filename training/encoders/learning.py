@@ -26,7 +26,7 @@ from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
 from training.loop.loop import Loop, Outcome
 from training.loop.machine import Machine
-from training.loop.task import Task
+from training.loop.task import Task, parameters_of
 from training.progress import log
 from training.runs import SEARCH, flattened
 from training.writing import read_json, require_writable, write_json
@@ -80,12 +80,12 @@ def _search(
     task = make_task(points[0].settings)
     if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
         raise _no_score("there is none")
-    start = {name: value.detach().clone() for name, value in _learning(task).items()}
+    start = {name: value.detach().clone() for name, value in parameters_of(task.groups).items()}
 
     def loop_at(point: Point) -> tuple[TaskT, Loop]:
         task = make_task(point.settings)
         with torch.no_grad():
-            for name, value in _learning(task).items():
+            for name, value in parameters_of(task.groups).items():
                 value.copy_(start[name])
         return task, _make_loop(plan, machine, point.settings, task, point.name, within=SEARCH)
 
@@ -129,10 +129,6 @@ def _make_loop(
     log.info("%d steps", loop.total_steps)
     torch.manual_seed(settings.loop.seed)
     return loop
-
-
-def _learning(task: Task) -> dict[str, torch.nn.Parameter]:
-    return {name: value for group in task.groups for name, value in group.parameters.items()}
 
 
 def _known(folder: Path, point: Point, identity: str) -> Tried | None:

@@ -25,7 +25,7 @@ from training.loop.course import Course
 from training.loop.keeping import Keeper
 from training.loop.machine import Machine, random_state, restore_random_state
 from training.loop.settings import LoopSettings, share_of_rate
-from training.loop.task import Group, Judgement, Task
+from training.loop.task import Group, Judgement, Task, parameters_of
 from training.progress import log
 
 
@@ -66,7 +66,7 @@ class Loop:
     ) -> None:
         self.task, self.settings, self.machine = task, settings, machine
         self.folder, self.identity, self.described, self.tracked_as = folder, identity, described or {}, tracked_as
-        self.parameters = {name: p for group in task.groups for name, p in group.parameters.items()}
+        self.parameters = parameters_of(task.groups)
         self.clipped = [p for group in task.groups if group.clipped for p in group.parameters.values()]
         self.optimizer = _optimizer(task.groups, settings)
         self.keeper = Keeper(self.parameters, settings.keep, settings.average_over)
@@ -305,13 +305,11 @@ class Loop:
 
 
 def _of_first(judgement: Judgement | None) -> Judgement | None:
-    if together.world() == 1:
-        return judgement
-    if judgement is not None:
+    if judgement is not None:  # numbers of numpy do not travel
         scores = {name: float(score) for name, score in judgement.scores.items()}
         judgement = Judgement(scores, float(judgement.value))
-    first = together.from_first(None if judgement is None else asdict(judgement))
-    return None if first is None else Judgement(**first)
+    first = together.from_first(judgement and asdict(judgement))
+    return first and Judgement(**first)
 
 
 def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:

@@ -1,6 +1,6 @@
 """Interface between a kind of training and the loop."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,11 @@ class Group:
     factor: float = 1.0  # their learning rate as a multiple of the settings' rate
     decays: bool = True  # whether weight decay applies to them
     clipped: bool = True  # whether their gradients are part of the norm for gradient clipping
+
+
+def parameters_of(groups: Iterable[Group]) -> dict[str, nn.Parameter]:
+    """Return the parameters of all groups by name."""
+    return {name: parameter for group in groups for name, parameter in group.parameters.items()}
 
 
 def decaying_matrices(parameters: Mapping[str, nn.Parameter], factor: float = 1.0) -> list[Group]:

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -35,7 +34,7 @@ from training.encoders.s3bert.data import DrawnPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.loop.batches import epoch_batches, near_groups
 from training.loop.settings import LoopSettings
-from training.loop.task import Group, Judgement, decaying_matrices
+from training.loop.task import Group, Judgement, decaying_matrices, parameters_of
 from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
 from training.progress import with_progress
 
@@ -220,8 +219,8 @@ class S3bertTask:
             PairsAmong(prepared.first, prepared.second, pairs) if embedder.encodes else None
             for pairs in (prepared.train, prepared.drawn.ordered)
         )
-        parameters = chain.from_iterable(group.parameters.items() for group in self.groups if settings.share < 1)
-        self.begun = {name: value.detach().clone() for name, value in parameters}
+        parameters = parameters_of(self.groups) if settings.share < 1 else {}
+        self.begun = {name: value.detach().clone() for name, value in parameters.items()}
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
 

@@ -47,6 +47,7 @@ from training.encoders.s3bert.task import (
 )
 from training.jobs import Source, TrainingJob
 from training.loop.machine import Machine, prepare_machine
+from training.loop.task import parameters_of
 from training.objectives import DecompositionObjective
 from training.runs import LAYERS, MAP
 from training.writing import write_text
@@ -149,9 +150,8 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
 def _draw_back(learnt: Learnt[S3bertTask]) -> None:
     """Replace the final weights by the mean with those before that `share` asks for, and look at dev once more."""
     if learnt.task.settings.share < 1:
-        for group in learnt.task.groups:
-            for name, value in group.parameters.items():
-                value.lerp_(learnt.task.begun[name], 1 - learnt.task.settings.share)
+        for name, value in parameters_of(learnt.task.groups).items():
+            value.lerp_(learnt.task.begun[name], 1 - learnt.task.settings.share)
         looked = learnt.task.judge()
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
