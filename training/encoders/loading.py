@@ -40,13 +40,8 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     hide_progress_bars()
     given: Any = {"device": device, "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
-        own = _own_modules(folder)
-        if own:
-            # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
-            load = SentenceTransformer._load_with_module_classes
-            encoder = load(str(folder), own, **given)
-        else:
-            encoder = SentenceTransformer(str(folder), **given)
+        # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
+        encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
     except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:
