@@ -5,8 +5,9 @@ keeps them when it is trained further.
 """
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ ParseCache = OrderedDict[str, Parse | None]
 
 Pieces = Sequence[tuple[int, int]]
 """Start and end (exclusive) of each word piece of a sentence, in characters; equal for special pieces."""
+
+
+def places_of_words(pieces: Pieces, words: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the places of the pieces that share a character with each word, given by start and end, in order."""
+    real = [(start, end, place) for place, (start, end) in enumerate(pieces) if end > start]
+    starts, ends = [start for start, _, _ in real], [end for _, end, _ in real]
+    shared = (real[bisect_right(ends, begin) : bisect_left(starts, end)] for begin, end in words)
+    return [[place for _, _, place in of_word] for of_word in shared]
 
 
 class LabelNumbers:

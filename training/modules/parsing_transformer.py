@@ -11,7 +11,6 @@ All are (n_sentences, n_words), int64, and 0 is padding. A word without a piece,
 before it or because it is a blank, has place 0 and is not a node of the graph.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from features.parsers.dependencies import DependencyParser, load
 from features.parsers.settings import DependencySettings
-from training.modules.parse import LabelNumbers, Parse, Pieces, differs, random_of, require_same
+from training.modules.parse import LabelNumbers, Parse, Pieces, differs, places_of_words, random_of, require_same
 from training.modules.structured_transformer import StructuredTransformer
 
 PLACES, HEADS, LABELS = "word_places", "word_heads", "word_labels"
@@ -47,26 +46,16 @@ def random_tree(parse: Parse, seed: int) -> Parse:
 
 
 def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list[tuple[int, int, int]]:
-    """Return (place, head, label) of each word of a parse, a row of the table `dependencies`; empty without one."""
+    """Return (place, head, label) of each word of a parse, a row of the table `dependencies`; empty without one.
+
+    The place is that of the first piece that shares a character with the word, 0 if there is none.
+    """
     if parse is None:
         return []
-    real = [(start, end, position) for position, (start, end) in enumerate(pieces) if end > start]
-    starts = [start for start, _, _ in real]
-    columns = (parse[name] for name in ("tokens", "starts", "heads", "relations"))
-    return [
-        (_place(begin, begin + len(token), real, starts), head + 1, labels.number(relation))
-        for token, begin, head, relation in zip(*columns, strict=True)
-    ]
-
-
-def _place(begin: int, end: int, real: Sequence[tuple[int, int, int]], starts: Sequence[int]) -> int:
-    """Return the place of the first piece that shares a character with a word, 0 if there is none."""
-    at = max(0, bisect_right(starts, begin) - 1)
-    while at < len(real) and real[at][0] < end:
-        if real[at][1] > begin:
-            return real[at][2]
-        at += 1
-    return 0
+    spans = ((start, start + len(token)) for start, token in zip(parse["starts"], parse["tokens"], strict=True))
+    places = [found[0] if found else 0 for found in places_of_words(pieces, spans)]
+    relations = map(labels.number, parse["relations"])
+    return [(place, head + 1, label) for place, head, label in zip(places, parse["heads"], relations, strict=True)]
 
 
 def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:

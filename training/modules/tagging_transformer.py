@@ -16,7 +16,6 @@ truncated piece belongs to none, and a span without pieces is dropped.
 All are batch first, int64, and 0 is padding.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -33,7 +32,7 @@ from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
 from features.parsers.srl.frames import PREDICATE
 from features.parsers.srl.parser import SrlParser, load
-from training.modules.parse import LabelNumbers, Parse, Pieces, differs, random_of, require_same
+from training.modules.parse import LabelNumbers, Parse, Pieces, differs, places_of_words, random_of, require_same
 from training.modules.structured_transformer import StructuredTransformer
 from training.types import Drawn, Harm
 
@@ -150,15 +149,11 @@ def seen_spans(
     spans = choice.spans(parse) if parse is not None else []
     if not spans or parse is None:
         return []
-    real = [(start, end, position) for position, (start, end) in enumerate(pieces) if end > start]
-    begins, ends = [start for start, _, _ in real], [end for _, end, _ in real]
-    of_word = [
-        range(bisect_right(ends, start), bisect_left(begins, start + len(word)))
-        for word, start in zip(parse["words"], word_starts(text, parse["words"]), strict=True)
-    ]
+    words = zip(parse["words"], word_starts(text, parse["words"]), strict=True)
+    of_word = places_of_words(pieces, ((start, start + len(word)) for word, start in words))
     seen = []
     for span in spans:
-        positions = sorted({real[piece][2] for word in span.words for piece in of_word[word]})
+        positions = sorted({place for word in span.words for place in of_word[word]})
         if positions:
             seen.append((span, tuple(positions)))
     return seen

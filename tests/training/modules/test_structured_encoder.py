@@ -197,6 +197,8 @@ def test_words_find_their_first_pieces():
     assert [head for _, head, _ in rows] == [5] * 6
     assert [label for _, _, label in rows] == [2, 3, 3, 3, 3, 3]  # all unknown ones share the last
     assert len(labels) == 3
+    smile = {"tokens": ["😀"], "starts": [0], "heads": [0], "relations": ["nsubj"]}
+    assert tree_rows(smile, [(0, 0), (0, 1), (0, 1), (0, 0)], labels)[0][0] == 1  # pieces of a byte have its character
 
 
 def test_a_batch_is_padded_with_zeros_and_a_sentence_without_a_parse_has_none():
