@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -120,11 +120,12 @@ def share_no_bars() -> None:
 
     The libraries make bars even if none is shown, and each process that does so makes a lock between processes. If
     processes are started by spawn or a fork server (the default since Python 3.14), that is a system semaphore, which a
-    process ended by a signal leaves behind ("resource_tracker: ... leaked semaphore objects").
+    process ended by a signal or by `os._exit` leaves behind ("resource_tracker: ... leaked semaphore objects").
     """
-    from tqdm import tqdm  # type: ignore[import-untyped]  # it comes with no types
+    with suppress(ModuleNotFoundError):  # without the libraries of models there are no bars
+        from tqdm import tqdm  # type: ignore[import-untyped]  # it comes with no types
 
-    tqdm.set_lock(threading.RLock())
+        tqdm.set_lock(threading.RLock())
 
 
 @contextmanager

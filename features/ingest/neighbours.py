@@ -171,6 +171,6 @@ def _rows(corpus: str, ids: IdArray, a: NDArray[np.int64], b: NDArray[np.int64],
         "sentence_b": hexadecimal(ids[b]),
         "shard_a": shard_of.gather(a),
         "shard_b": shard_of.gather(b),
-        **dict.fromkeys(("score", "label", "positive_id")),
+        **dict.fromkeys(("score", "label", "positive_id")),  # none
     }
     return pl.DataFrame(columns, schema=PAIRS)

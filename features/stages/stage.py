@@ -105,7 +105,7 @@ def canonical(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise PlanWrong(
-            f"A recipe holds JSON values only, not {value!r}: give numbers, texts, lists, tables."
+            f"A recipe holds JSON values only, not {value!r}: give texts, numbers, lists or tables."
         ) from error
 
 

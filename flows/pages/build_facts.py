@@ -133,8 +133,8 @@ class FactKeeper:
         facts.state, facts.message, facts.finished = record.state, record.message, record.finished
         facts.release, facts.wall = record.release, dict(wall)
         with suppress(FacetflowError):  # the store cannot be read: leave out its rows, report the rest
-            found = self.quality(), unproven_pairs(self._store), self._changes()
-            facts.quality, facts.unproven, (facts.tables, facts.recipes) = found
+            quality, unproven, (tables, recipes) = self.quality(), unproven_pairs(self._store), self._changes()
+            facts.quality, facts.unproven, facts.tables, facts.recipes = quality, unproven, tables, recipes
         self._write()
         return self._writable
 

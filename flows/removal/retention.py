@@ -146,9 +146,8 @@ def find_old_builds(
         kept = _publishers(store, without) | {build.name for build in builds[-1:]}
         kept |= {page.parent.name} if page else set()
         replaced = [build for build in builds if build.name not in kept]
-        facts = [read(settings, build.name) for build in replaced]
-        ended = [build for build, of in zip(replaced, facts, strict=True) if of is None or of.state != "running"]
-        return _of_age(ended, older_than)
+        states = {build: facts.state for build in replaced if (facts := read(settings, build.name))}
+        return _of_age([build for build in replaced if states.get(build) != "running"], older_than)
 
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:

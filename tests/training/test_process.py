@@ -12,7 +12,7 @@ from training import progress
 from training.encoders.backbone import Backbone
 from training.encoders.s3bert.train import load_backbone
 from training.loop.machine import prepare_machine
-from training.process import run_process
+from training.process import run_process, share_no_bars
 from training.progress import with_progress
 
 
@@ -86,6 +86,11 @@ os.kill(os.getpid(), 15)
     assert done.returncode == -15
     assert "leaked semaphore" not in done.stderr
     assert "Error" not in done.stderr
+
+
+def test_a_process_begins_without_the_libraries_of_models(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)  # as where `facetflow[flows]` alone is installed
+    share_no_bars()
 
 
 def test_a_line_comes_when_the_last_one_is_long_ago_and_says_how_far_it_is(its_time, caplog):

@@ -53,7 +53,7 @@ def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list
     if parse is None:
         return []
     spans = ((start, start + len(token)) for start, token in zip(parse["starts"], parse["tokens"], strict=True))
-    places = [found[0] if found else 0 for found in places_of_words(pieces, spans)]
+    places = [next(iter(of_word), 0) for of_word in places_of_words(pieces, spans)]
     relations = map(labels.number, parse["relations"])
     return [(place, head + 1, label) for place, head, label in zip(places, parse["heads"], relations, strict=True)]
 
