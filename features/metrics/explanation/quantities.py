@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from features.metrics.explanation.anchors import joined, quoted
 from features.metrics.explanation.comparing import SIDES, Quantity, Told, spans
-from features.metrics.explanation.tokens import Token
+from features.metrics.explanation.tokens import NO_TOKEN, Token
 
 
 def tell_quantities(told: Told) -> None:
@@ -68,7 +68,10 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     joins = [False, *(token.stem in {"or", "to"} for token in quantity.tokens), False]
     part = slice(lacking[0] if joins[lacking[0]] else 0, lacking[-1] + 1 if joins[lacking[-1] + 2] else None)
     span = quantity.span[part]
-    text = quoted(told.texts.sentences[side][span[0].start : span[-1].end])
+    # Not "both Tom" or "seven killed" where the other sentence says "Tom was killed".
+    behind = span[-1] if len(quantity.span) == len(quantity.tokens) + 1 and part.stop is None else NO_TOKEN
+    is_old = behind.stem in told.texts.shared and (behind.kind == "name" or behind.stem in told.both.frame_stems)
+    text = quoted(told.texts.sentences[side][span[0].start : span[-2 if is_old else -1].end])
     return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
 
 
