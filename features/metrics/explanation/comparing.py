@@ -1,15 +1,18 @@
 """Two graphs and their sentences side by side, with the questions that describing their differences takes."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Literal, NamedTuple
 
 from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, Token, stem_of, value_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_of, value_of
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
@@ -25,6 +28,11 @@ _BOUNDS |= {"about": "about", "around": "about"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _SIGNS |= {unit: unit for unit in _SIGNS.values()}
 _JOINS = frozenset({"and", "or", "contrast-01"})
+_EMPTY = frozenset({
+    "name", "person", "thing", "and", "or", "amr-unknown", "i", "you", "he", "she", "it", "we", "they", "possible-01",
+    "temporal-quantity", "date-entity", "have-rel-role-91", "have-org-role-91", "be-located-at-91",
+})  # fmt: skip
+"""Concepts that do not make two sentences related."""
 
 
 class Quantity(NamedTuple):
@@ -49,14 +57,16 @@ class Quantity(NamedTuple):
         return next(filter(None, units), None)
 
     def is_measured_as(self, other: "Quantity") -> bool:
-        """Return whether another quantity is as much in the same or another unit: 2 km and 2,000 metres."""
+        """Return whether another quantity is as much in the same or another unit: 2 km, 2,000 metres; half, 50 %."""
         amounts = []
         for each in (self, other):
             unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
-            number = "0.5" if number == "half" else number
+            number = "1/2" if number == "half" else number
             factor, unit = _IN_UNITS.get(unit, (1, unit))
-            is_number = number.replace(".", "", 1).isdecimal()  # not "²"
-            amounts.append((*bound, float(number) * factor, unit) if is_number else ())
+            if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):
+                factor, unit = 1 if each.sign == "percent" else 100, "percent"  # 50 percent of them, half of them
+            is_number = re.fullmatch(r"[0-9]+(\.[0-9]+|/[1-9][0-9]*)?", number)
+            amounts.append((*bound, float(Fraction(number)) * factor, unit) if is_number else ())
         return amounts[0] == amounts[1] != ()
 
     def is_measured_otherwise(self, other: "Quantity") -> bool:
@@ -101,6 +111,14 @@ class ComparedGraphs:
             for node, token in self.anchors[side].items()
             if not view.labels[node].endswith("-91")
         }
+
+    @property
+    def are_related(self) -> bool:
+        """Whether both sentences have a word, an amount or a concept, or one has the opposite of another's word."""
+        labels = [set(view.labels) - _EMPTY for view in self.views]
+        opposed = any(negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
+        as_much = any(a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
+        return bool(self.texts.shared or labels[0] & labels[1] or opposed or as_much)
 
     @property
     def differ(self) -> bool:
@@ -185,7 +203,7 @@ class ComparedGraphs:
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
                 at = last + 1  # three sons Jim and Bob
             unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
-            at = order.index(unit) if unit is not None and order[last].stem == "half" else at  # half an hour
+            at = last + 2 if order[last].stem == "half" and behind.lower in {"a", "an"} and order[last + 2 :] else at
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901

@@ -6,7 +6,6 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
-from itertools import product
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
@@ -31,22 +30,14 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     if both.texts.equal:
         _unsure(told)
         return tuple(told.differences)
-    labels = [set(view.labels) - _EMPTY for view in both.views]
     words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
-    opposed = any(negates(a, b) or negates(b, a) for a, b in product(*both.texts.tokens))
-    if not (both.texts.shared or labels[0] & labels[1] or opposed) and all(words):
+    _compounds(told)
+    if not (told.differences or both.are_related) and all(words):
         told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}")
         return tuple(told.differences)
     for tell in _TELLERS:
         tell(told)
     return tuple(told.differences)
-
-
-_EMPTY = frozenset({
-    "name", "person", "thing", "and", "or", "amr-unknown", "i", "you", "he", "she", "it", "we", "they", "possible-01",
-    "temporal-quantity", "date-entity", "have-rel-role-91", "have-org-role-91", "be-located-at-91",
-})  # fmt: skip
-"""Concepts that do not make two sentences related."""
 
 
 def _negations(told: Told) -> None:
@@ -394,6 +385,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _compounds, _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words,
-    _unsure, _forms, _unread,
+    _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
+    _unread,
 )  # fmt: skip

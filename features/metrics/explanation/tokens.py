@@ -4,8 +4,10 @@ Dogs  stem dog      ran  stem run      n't  stem not, a negation      three  ste
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from features.core.wording import spelt_number
@@ -233,6 +235,8 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
         return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdecimal() else stems
+    if len(stems) == 2 and stems[0].isdecimal() and re.fullmatch(r"\d+/[1-9]\d*", stems[1]):  # 1½
+        return (normalise_quantity(str(float(int(stems[0]) + Fraction(stems[1])))),)
     if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems
     total = part = Decimal(0)
@@ -265,7 +269,9 @@ def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 
 def _straight(text: str) -> str:
-    return " ".join(text.lower().replace("’", "'").split())
+    if len(text) == 1 and "⁄" in (fraction := unicodedata.normalize("NFKC", text)):  # ½
+        return fraction.replace("⁄", "/")
+    return " ".join(text.casefold().replace("’", "'").split())
 
 
 def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
@@ -280,6 +286,6 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and text.lstrip("-−+$€£")[:1].isdigit())
+        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and lower.lstrip("-−+$€£")[:1].isdigit())
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

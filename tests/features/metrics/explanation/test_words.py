@@ -121,6 +121,20 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Both Sam and Kim ate.", "Sam and Kim ate.", "(e / eat-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Both". '
           'Not in the graphs: "Sam" and "Kim" in both.')),
+        ("Half of the boys ate.", "50% of the boys ate.", "(e / eat-01 :ARG0 (b / boy))", None,
+         'The parser sees no difference: both have the same graph. Not in the graphs: "Half" in a and "50%" in b.'),
+        ("Sip ½ cup.", "Sip half a cup.", "(s / sip-01)", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "cup" in both, "½" in a and '
+          '"half" in b.')),
+        ("Sip 1½ cups.", "Sip 1.5 cups.", "(s / sip-01)", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "cups" in both, "1½" in a and '
+          '"1.5" in b.')),
+        ("10 km", "10,000 m", "(k / kilometer)", "(m / meter)",
+         ('No content word in common. "10 km" in a is "10,000 m" in b. Not in the graphs: "10" in a and "10,000" in '
+          'b.')),
+        ("ice cream", "icecream", "(i / ice-cream)", "(c / icecream)",
+         'No content word in common; "ice cream" in a and "icecream" in b are spelt alike, perhaps one word.'),
+        ("The ﬁle burnt.", "The file burnt.", "(b / burn-01 :ARG1 (f / file))", None, SAME_WORDS),
         ("Few boys ate.", "A few boys ate.", EAT.replace("boy", "boy :quant (f / few)").format("", ""), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; '
           '"Few boys" in a, "A few boys" in b.')),
