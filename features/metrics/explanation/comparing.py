@@ -23,6 +23,7 @@ _IN_UNITS = {
 }  # fmt: skip
 """Stem of a unit → how much it is of another."""
 _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _BOUNDS |= {"about": "about", "around": "about"}
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
@@ -198,7 +199,8 @@ class ComparedGraphs:
             at = min((at for at in heads if last < at < min(last + 4, reach)), default=None)
             behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[last].end : behind.start]
-            if at is None and behind.kind in {"word", "name"} and not between.strip(" -"):
+            kinds = {"word"} if _YEAR.fullmatch(order[last].text) else {"word", "name"}  # not "in 1902 Gerasimos"
+            if at is None and behind.kind in kinds and not between.strip(" -"):
                 at = last + 1
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
                 at = last + 1  # three sons Jim and Bob

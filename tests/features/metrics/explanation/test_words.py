@@ -135,6 +135,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("ice cream", "icecream", "(i / ice-cream)", "(c / icecream)",
          'No content word in common; "ice cream" in a and "icecream" in b are spelt alike, perhaps one word.'),
         ("The ﬁle burnt.", "The file burnt.", "(b / burn-01 :ARG1 (f / file))", None, SAME_WORDS),
+        ("In 1902 Sam ran past Kim.", "In 1902 Kim ran past Sam.", "(r / run-02)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam" and "Kim" '
+          'change places. Not in the graphs: "1902 Sam" and "past Kim" in both.')),
         ("Few boys ate.", "A few boys ate.", EAT.replace("boy", "boy :quant (f / few)").format("", ""), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; '
           '"Few boys" in a, "A few boys" in b.')),
