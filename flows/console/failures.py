@@ -3,6 +3,7 @@
 FacetflowError           its own sentence
 usage error of click     its sentence, and the help of the command that it is about
 error of the file system what, which file, what to do; wherever in the program it came from
+package not installed    which, and how to install it: each command needs other ones
 text that is not UTF-8   the same, but Python does not say in which file: the traceback does
 anything else            "Unexpected …", and the file with the traceback
 """
@@ -13,7 +14,7 @@ import traceback
 import click
 
 from features.core.errors import FacetflowError
-from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
+from features.core.faults import FileSystem, LibraryMissing, TextEncoding, Unexpected, Usage
 from features.core.file_errors import advice
 from flows.server.passwords import without_passwords
 from flows.terminal import detail, keep_traceback
@@ -29,18 +30,18 @@ def fault_of(error: Exception) -> FacetflowError:
     if isinstance(error, OSError | RuntimeError) and (sentence := _of_the_file_system(error)):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return FileSystem(sentence)
-    if isinstance(error, UnicodeEncodeError):
-        return TextEncoding(_of_output(error))
-    if isinstance(error, UnicodeDecodeError):
-        byte = error.object[error.start]
-        return TextEncoding(
-            f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
-        )
+    if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
+        return TextEncoding(_of_text(error))
+    if isinstance(error, ModuleNotFoundError) and "." not in (error.name or "."):  # else the package is another version
+        return LibraryMissing(f"The package {error.name!r} is not installed: `pip install 'facetflow[all]'` brings it.")
     reason = str(error).strip().splitlines()
     return Unexpected(f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}.")
 
 
-def _of_output(error: UnicodeEncodeError) -> str:
+def _of_text(error: UnicodeEncodeError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
     character = error.object[error.start]
     if 0xDC80 <= ord(character) <= 0xDCFF:  # how Python represents a byte of an argument or a path that is not UTF-8
         byte = ord(character) - 0xDC00

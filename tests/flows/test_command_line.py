@@ -266,9 +266,13 @@ def of_system(number, file=None):
             "The byte 0xe9 in an argument or in the name of a folder is not UTF-8",
         ),
         (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
+        (
+            ModuleNotFoundError("No module named 'torch'", name="torch"),  # as where only some extras are installed
+            "The package 'torch' is not installed: `pip install 'facetflow[all]'` brings it (FF406).",
+        ),
     ],
 )
-def test_errors_of_the_file_system_and_of_text_are_one_sentence(capsys, monkeypatch, tmp_path, error, said):
+def test_errors_of_the_file_system_of_text_and_of_packages_are_one_sentence(capsys, monkeypatch, tmp_path, error, said):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("flows.commands.build.build", raising(error))
     assert command_line.run(["build"]) == 1
