@@ -189,6 +189,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.execve(sys.executable, sys.orig_argv, os.environ | {"PYTHONUTF8": "1"})  # noqa: S606 (this program)
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # No proxy reaches the servers of this machine, such as the one that a build starts.
+    direct = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
+    os.environ["no_proxy"] = direct if direct == "*" else f"{direct},127.0.0.1"
     # Modules stay: with the usual threshold the collector looks at them 1,300 times until a model is loaded.
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     show_controls()

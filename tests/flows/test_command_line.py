@@ -373,3 +373,14 @@ def test_a_folder_with_an_umlaut_works_where_python_knows_ascii_alone(tmp_path):
     done = subprocess.run(words, cwd=folder, env=os.environ | ascii_alone, capture_output=True, check=True)
     assert "Wrote maß/facetflow.toml" in done.stdout.decode()
     assert (folder / "maß" / "facetflow.toml").is_file()
+
+
+@pytest.mark.parametrize("direct", ["", "example.org", "*"])
+def test_no_proxy_is_asked_for_a_server_of_this_machine(direct):
+    code = (
+        "from urllib.request import proxy_bypass; from flows import command_line\n"
+        "command_line.run = lambda _: 0 if proxy_bypass('127.0.0.1') else 1\n"
+        "command_line.main()"
+    )
+    proxied = {"http_proxy": "http://proxy.example.org:8080", "NO_PROXY": direct}
+    subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
