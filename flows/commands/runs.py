@@ -51,14 +51,14 @@ def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def report(project: Path, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
-    from flows.console.here import keep
+    from flows.console.here import Here, keep
     from flows.project import load
     from training.evaluation.run import METRICS_FILE, read_evaluation, write_report
     from training.evaluation.suites import score_tables
     from training.runs import latest_encoder, runs_named
     from training.search.choosing import named_encoder
 
-    runs = load(project).runs if encoder is None or project.exists() else None
+    runs = load(project).runs if encoder is None else Here.read(project).runs
     if runs is not None and (encoder is None or runs_named(runs, encoder)):
         folder = latest_encoder(runs, encoder)
     else:

@@ -8,6 +8,7 @@ import click
 
 from features.corpora.settings import CorpusSettings
 from features.store.locations import Location
+from flows.console.options import PROJECT_FILE
 from flows.project import Project, load
 from flows.terminal import warn
 from training.evaluation.promotion import gone_runs, was_refused
@@ -34,8 +35,8 @@ class Here:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read the project file if it exists."""
-        if not file.exists():
+        """Read the project file; there may be none where nobody named one."""
+        if file == PROJECT_FILE and not file.exists():
             return cls()
         project = load(file)
         encoders = tuple(encoder.name for encoder in project.encoders)

@@ -13,7 +13,7 @@ import pytest
 from sentences import told
 
 from features.core.errors import InputError
-from features.core.faults import Usage
+from features.core.faults import NoProjectFile, Usage
 from features.store.store import Store
 from flows import command_line
 from flows.terminal import Verbosity, verbosity
@@ -384,3 +384,9 @@ def test_no_proxy_is_asked_for_a_server_of_this_machine(direct):
     )
     proxied = {"http_proxy": "http://proxy.example.org:8080", "NO_PROXY": direct}
     subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
+
+
+@pytest.mark.parametrize("words", [["explain", "a", "b"], ["search", "a"], ["report", "--encoder", "."]])
+def test_a_project_that_is_named_must_be_there(capsys, tmp_path, words):
+    assert command_line.run(["--project", str(tmp_path / "typo"), *words]) == 1
+    assert told(capsys.readouterr().err, NoProjectFile)
