@@ -53,7 +53,7 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.console.here import Here, keep
     from flows.project import load
-    from training.evaluation.run import METRICS_FILE, read_evaluation, write_report
+    from training.evaluation.run import read_evaluation, write_report
     from training.evaluation.suites import score_tables
     from training.runs import latest_encoder, runs_named
     from training.search.choosing import named_encoder
@@ -68,7 +68,7 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     if export is not None:
         write_export(as_frame(score_tables(scores)), export, "numbers")
     if as_json:
-        click.echo((folder.parent / METRICS_FILE).read_text(encoding="utf-8"), nl=False)
+        write_json(scores)
     elif export is None:
         print_scores(scores)
     path = write_report(folder.parent, folder)  # last: where nothing can be written, the scores are shown

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from features.core.errors import RunError
+from flows import command_line
 from flows.commands.runs import runs
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
@@ -135,3 +136,14 @@ def test_a_training_whose_record_is_damaged_is_named_among_the_others(project):
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     assert "is damaged" in shown
     assert f"delete the folder {str(file.parent)!r}, then train or copy it again" in shown
+
+
+def test_a_report_that_cannot_be_written_leaves_the_scores_the_only_json(project, monkeypatch, capsys):
+    def refuse(*_):
+        raise RunError("The report cannot be written.")
+
+    run = project.parent / "runs" / "syntax" / "00003-aaaaaa" / "seed-0"
+    write_json(run / "encoder" / "training.json", {})
+    monkeypatch.setattr("training.evaluation.run.write_report", refuse)
+    assert command_line.run(["report", "--project", str(project), "--encoder", "syntax", "--json"]) == 1
+    assert capsys.readouterr().out == (run / "metrics.json").read_text()
