@@ -60,7 +60,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     if as_json:
         write_json(contents)
         return
-    _show_store(contents)
+    _show_store(contents, runs)
     if page is not None:
         click.echo(f"Page of the newest build: {page}")
     names = {encoder.name for encoder in settings.encoders}
@@ -75,7 +75,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(services.describe(service))
 
 
-def _show_store(contents: "Mapping[str, Any]") -> None:
+def _show_store(contents: "Mapping[str, Any]", runs: int) -> None:
     from features.store.unproven import tell_unproven
 
     owner = f" of project {contents['project']!r}" if contents["project"] else ""
@@ -98,7 +98,8 @@ def _show_store(contents: "Mapping[str, Any]") -> None:
     click.echo("Releases" if contents["releases"] else "No release yet.")
     for release in contents["releases"][-3:]:
         click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
-    click.echo("Runs" if contents["runs"] else "No run yet.")
+    if runs:
+        click.echo("Runs" if contents["runs"] else "No run yet.")
     for run in contents["runs"]:
         click.echo(f"  {run['run_id']} {run['state']}: {run['message']}")
     for shard in contents["runs"][0]["failed"] if contents["runs"] else ():

@@ -136,3 +136,8 @@ def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
     file.unlink()
     assert "too hard" not in said(capsys), "a damaged file does not keep it from saying the rest"
     assert json.loads(said(capsys, "--json"))["unproven"] is None
+
+
+def test_no_run_is_shown_nor_denied_where_none_is_asked_for(runs, capsys):
+    assert "No run yet." in said(capsys)
+    assert "No run yet." not in said(capsys, "--runs", "0")
