@@ -12,6 +12,7 @@ process and its workers can connect to it (`flows.clusters.cluster_security`).
 """
 
 import logging
+import os
 import shutil
 import subprocess
 import warnings
@@ -99,11 +100,11 @@ class Capacity:
 
 def capacity(settings: ClusterSettings) -> Capacity:
     """Return the capacity of a local cluster before it is started."""
-    gpus = gpu_count() if settings.gpu_workers else 0
-    if gpus < settings.gpu_workers:
+    found = len(gpus()) if settings.gpu_workers else 0
+    if found < settings.gpu_workers:
         raise NoGpu(
-            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {gpus or 'no'} "
-            f"GPU{'' if gpus == 1 else 's'}: lower it, or give the address of a cluster that has them."
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {found or 'no'} "
+            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
         )
     cpu = settings.workers or CPU_COUNT
     return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
@@ -147,10 +148,10 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
 def unused_gpus(settings: ClusterSettings, chain: Chain, stages: Sequence[str]) -> str:
     """Return a sentence on GPUs of this machine that no worker would use, though a stage could; else nothing."""
     able = [stage for stage in stages if chain.device(stage) == "auto"]
-    if settings.gpu_workers or not able or not (gpus := gpu_count()):
+    if settings.gpu_workers or not able or not (found := len(gpus())):
         return ""
     return (
-        f"No worker uses the GPU{'s' if gpus > 1 else ''} of this machine: set gpu_workers = {gpus} in [cluster] for "
+        f"No worker uses the GPU{'s' if found > 1 else ''} of this machine: set gpu_workers = {found} in [cluster] for "
         f"{', '.join(f'[{stage}]' for stage in able)}."
     )
 
@@ -263,7 +264,7 @@ def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
         return {"cls": Nanny, "options": shared | options}
 
     spec = {f"worker-{i}": worker("", CPU) for i in range(settings.workers or CPU_COUNT)}
-    spec |= {f"gpu-{i}": worker(str(i), GPU) for i in range(settings.gpu_workers)}
+    spec |= {f"gpu-{i}": worker(gpu, GPU) for i, gpu in enumerate(gpus()[: settings.gpu_workers])}
     scheduler = {"cls": Scheduler, "options": shared}
     variables = environment(settings.threads_per_worker)
 
@@ -318,10 +319,12 @@ class _Shown(logging.Handler):
         detail(f"{record.name}: {record.getMessage()}")
 
 
-def gpu_count() -> int:
-    """Return the number of NVIDIA GPUs of this machine, 0 without their driver."""
+def gpus() -> list[str]:
+    """Return the NVIDIA GPUs of this machine that the user lets us use, as CUDA names them; none without a driver."""
     command = shutil.which("nvidia-smi")
     if command is None:
-        return 0
+        return []
     listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=30, check=False)
-    return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+    every = [str(i) for i in range(sum(line.startswith("GPU ") for line in listing.stdout.splitlines()))]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(every)).replace(" ", "").split(",")
+    return [gpu for gpu in visible if gpu not in {"", "-1"}][: len(every)]

@@ -40,6 +40,7 @@ if __name__ == "__main__":
 def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")  # what the shell says of other programs
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    monkeypatch.setattr(cluster, "gpus", lambda: ["3", "5"])  # those of CUDA_VISIBLE_DEVICES
 
     def look(*names):
         return {name: os.environ.get(name) for name in names}
@@ -77,7 +78,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
         ours = {ip for ip, _ in listening() - before}
     everywhere = {**dict.fromkeys(names[:3], "3"), "MALLOC_TRIM_THRESHOLD_": None}
     assert seen["CPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": ""}
-    assert seen["GPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": "0"}
+    assert seen["GPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": "3"}
     assert set(locks.values()) == {type(threading.RLock())}  # one of processes is "leaked" where Python 3.13 ends them
     assert {worker["nthreads"] for worker in workers} == {1}
     assert {worker["memory_limit"] for worker in workers} == {2 << 30}
@@ -149,7 +150,7 @@ def test_a_gpu_that_no_worker_has_is_refused_at_once():
 
 
 def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
-    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    monkeypatch.setattr(cluster, "gpus", lambda: ["0"])
     assert cluster.capacity(ClusterSettings(workers=3, gpu_workers=1)) == cluster.Capacity(4, 1, 3, reserved=True)
     with refused(NoGpu):
         cluster.capacity(ClusterSettings(gpu_workers=2))
@@ -159,7 +160,7 @@ def test_gpus_that_no_worker_would_use_are_told(monkeypatch):
     devices = {"amr": "auto", "embeddings": "cpu", "srl": "auto"}
     chain = SimpleNamespace(device=devices.get)
     assert cluster.unused_gpus(ClusterSettings(), chain, ["amr"]) == ""  # there is none here
-    monkeypatch.setattr(cluster, "gpu_count", lambda: 1)
+    monkeypatch.setattr(cluster, "gpus", lambda: ["0"])
     assert cluster.unused_gpus(ClusterSettings(), chain, [*devices]) == (
         "No worker uses the GPU of this machine: set gpu_workers = 1 in [cluster] for [amr], [srl]."
     )
@@ -177,14 +178,18 @@ def test_no_more_workers_are_started_than_there_are_shards():
     assert cluster.no_more_than(elsewhere, 1) == elsewhere
 
 
-def test_gpus_are_counted_by_their_driver(monkeypatch, tmp_path):
+def test_gpus_are_those_of_the_driver_that_the_user_lets_us_see(monkeypatch, tmp_path):
     command = tmp_path / "nvidia-smi"
     command.write_text('#!/bin/sh\necho "GPU 0: NVIDIA A (UUID: GPU-1)"\necho "GPU 1: NVIDIA A (UUID: GPU-2)"\n')
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    assert cluster.gpu_count() == 2
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert cluster.gpus() == ["0", "1"]
+    for visible, ours in {"1": ["1"], "GPU-2, GPU-1": ["GPU-2", "GPU-1"], "": [], "-1": []}.items():
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert cluster.gpus() == ours
     command.unlink()
-    assert cluster.gpu_count() == 0
+    assert cluster.gpus() == []
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
@@ -272,7 +277,7 @@ def test_shards_for_a_gpu_go_to_the_worker_that_has_one(project, build_with):
             return tell
 
         run_shards.MAKE_SHARD = told(run_shards.MAKE_SHARD)
-        cluster.gpu_count = lambda: 1
+        cluster.gpus = lambda: ["0"]
         stages.Chain.device = lambda _, stage: "auto" if stage == "amr" else "cpu"
         """,
     )
