@@ -22,10 +22,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 
 from features.core.exported import exported
-from features.core.faults import ServerNotStarted, ServerSilent
+from features.core.faults import ServerNotStarted, ServerRefused, ServerSilent
 from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
 from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
@@ -225,7 +226,15 @@ def prefect_api() -> Iterator[OwnServer | None]:
                 "or set PREFECT_API_URL to an empty value to use a private server."
             )
         with talking_to(url):
-            yield None
+            try:
+                yield None
+            except Exception as error:
+                if getattr(getattr(error, "response", None), "status_code", None) != HTTPStatus.UNAUTHORIZED:
+                    raise
+                raise ServerRefused(
+                    f"The Prefect server at {shown(url)} asks for another password: set PREFECT_API_AUTH_STRING to its "
+                    "`name:password`."
+                ) from error
         return
     server = OwnServer()
     try:

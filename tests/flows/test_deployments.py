@@ -194,6 +194,15 @@ def test_each_pool_that_an_encoder_names_has_deployments_and_needs_a_worker(proj
     assert pools == ["facetflow", "gpu"] * 2
 
 
+@pytest.mark.parametrize("command", ["deploy", "build"])
+def test_a_server_that_asks_for_another_password_is_told(project, facetflow, facetflow_alone, command):
+    written(project, "stranger")
+    stranger = type(facetflow_alone)({**facetflow.environment, "PREFECT_API_AUTH_STRING": "facetflow:wrong"})
+    code, output = stranger.run(project, command)
+    assert (code, output.count("\n")) == (1, 1)
+    assert "asks for another password: set PREFECT_API_AUTH_STRING to its `name:password` (FF514)." in output
+
+
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):
     written(project, "alone")
     alone = type(facetflow_alone)({**facetflow_alone.environment, "XDG_STATE_HOME": str(tmp_path)})
