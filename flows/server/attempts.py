@@ -53,11 +53,11 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
 
     if not somebody_listens():
         return None
+    items = due(project, Contents.of(store, store.release()))  # whose errors are not the server's
     with server_does("say which trainings it has begun"), get_client(sync_client=True) as client:
         deployed = read_deployment(client, FLOWS["training"], project.name)
         if deployed is None or deployed.version != resource_id(store):  # another project of this name
             return None
-        items = due(project, Contents.of(store, store.release()))
         return [item for item in items if _begin(client, project, item)]
 
 

@@ -104,3 +104,15 @@ def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, 
     assert [item.subject for item in begin_due(settings, built.store)] == ["s3bert"]
     assert len(trainings("s3bert")) == 1
     assert f"no deployment train_encoder/{settings.name}@gpu: `facetflow deploy`" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("client")
+def test_a_file_that_cannot_be_read_is_no_fault_of_the_server(settings, built, monkeypatch):
+    deploy(built.folder / "facetflow.toml")
+
+    def unreadable(*_):
+        raise PermissionError(13, "Permission denied", "sts-test.csv")
+
+    monkeypatch.setattr("flows.server.attempts.due", unreadable)
+    with pytest.raises(PermissionError):
+        begin_due(settings, built.store)
