@@ -127,7 +127,7 @@ def deploy_lost() -> None:
         warn(f"{error} Whether it still has its projects is unknown.")
         return
     for project_file, cron in recorded.items():
-        if project_file in present:
+        if project_file in present or (present and not Path(project_file).exists()):  # it was moved or deleted
             continue
         if present:
             warn(f"The server lacks the project {project_file!r}: `facetflow up` in its folder registers it again.")

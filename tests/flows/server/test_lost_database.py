@@ -58,6 +58,16 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
         server.stop()
 
 
+def test_a_project_that_was_moved_is_not_missed(tmp_path, state, monkeypatch, capsys):
+    (tmp_path / "here.toml").touch()
+    for name in ("here.toml", "before.toml"):
+        up_record.record_project(tmp_path / name, None)
+    monkeypatch.setattr("flows.deployments._project_files", lambda: {str(tmp_path / "other.toml")})
+    deploy_lost()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"The server lacks the project {str(tmp_path / 'here.toml')!r}")
+
+
 @pytest.mark.parametrize("silences", [0, 4])
 def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(silences, monkeypatch, capsys):
     events = []
