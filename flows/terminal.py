@@ -18,7 +18,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,11 @@ def show_controls() -> None:
     for name in ("stdout", "stderr"):
         if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
             setattr(sys, name, _Visible(stream))
+
+
+def bars_of_libraries() -> AbstractContextManager[Any]:
+    """Let libraries draw progress bars, by control characters, on standard error in this context."""
+    return redirect_stderr(getattr(sys.stderr, "rich_proxied_file", sys.stderr))
 
 
 def verbosity() -> Verbosity:

@@ -15,7 +15,7 @@ from features.models import pull as pull_model
 from features.models import verify as verify_model
 from flows.console.options import FILE, FOLDER, JSON, encoder_option
 from flows.console.tables import print_tables
-from flows.terminal import Verbosity, say, verbosity, warn, write_json
+from flows.terminal import Verbosity, bars_of_libraries, say, verbosity, warn, write_json
 from training.evaluation.tables import ScoreTable
 
 if TYPE_CHECKING:  # commands import what they need when they run
@@ -77,7 +77,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
         record = MODELS.get(name)
         size = f" ({record.megabytes} MB, licence: {record.licence})" if record else ""
         say(f"Pulling {name}{size} ...")
-        with _bar() as progress:
+        with _bar() as progress, bars_of_libraries():
             folder = pull_model(name, source, progress)
         manifest = verify_model(name)
         if not manifest.pinned:
@@ -154,4 +154,5 @@ def publish(project: Path, *, encoder: str | None, output: Path, name: str | Non
     if "Not evaluated yet." in (output / CARD).read_text(encoding="utf-8"):
         say("Its card has no scores yet: `facetflow evaluate` writes them, then publish again.")
     if push and name is not None:
-        say(f"Uploaded to {upload(output, name, public=public)}")
+        with bars_of_libraries():
+            say(f"Uploaded to {upload(output, name, public=public)}")

