@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import unicodedata
 from importlib.resources import files
 from pathlib import Path
 
@@ -68,7 +69,8 @@ def _read(template: str) -> str:
 
 def _name(folder: Path) -> str:
     """Turn the name of a folder into that of a project, which has letters, digits, `_`, `.` and `-`."""
-    return re.sub(r"[^\w.-]+", "-", folder.expanduser().resolve().name).strip("-") or "my-project"
+    composed = unicodedata.normalize("NFKC", folder.expanduser().resolve().name)
+    return re.sub(r"[^\w.-]+", "-", composed).strip("-") or "my-project"
 
 
 @click.command()

@@ -25,6 +25,7 @@ from training.kinds import KINDS
         ("my-project", "my-project"),
         ("my 猫 project", "my-猫-project"),
         ("wow!", "wow"),
+        ("cafe\u0301 m²", "caf\u00e9-m2"),
         ("???", "my-project"),
         ("a/b.c", "b.c"),
     ],
