@@ -236,7 +236,7 @@ def latest_encoder(runs: Path, name: str | None = None) -> Path:
         return find_encoder(runs, name)
     finished = [run for run in all_runs(runs) if is_finished(run)]
     if not finished:
-        raise NoEncoder(f"{str(runs)!r} has no encoder yet; run `facetflow train`, or name one with --encoder")
+        raise NoEncoder(f"{str(runs)!r} has no encoder yet: run `facetflow train` first.")
     return newest(finished) / ENCODER
 
 

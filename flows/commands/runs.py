@@ -58,11 +58,12 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     from training.runs import latest_encoder, runs_named
     from training.search.choosing import named_encoder
 
-    runs = load(project).runs if encoder is None else Here.read(project).runs
+    here = Here.read(project)
+    runs = load(project).runs if encoder is None else here.runs
     if runs is not None and (encoder is None or runs_named(runs, encoder)):
         folder = latest_encoder(runs, encoder)
     else:
-        folder = named_encoder(runs, str(encoder))
+        folder = named_encoder(runs, str(encoder), here.encoders)
     keep(folder)
     scores = read_evaluation(folder.parent)
     if export is not None:

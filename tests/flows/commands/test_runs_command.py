@@ -6,10 +6,14 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from sentences import refused, told
 
 from features.core.errors import RunError
+from features.core.faults import EncoderUnfinished, NoEncoder
 from flows import command_line
 from flows.commands.runs import runs
+from flows.project import load
+from flows.trainings.finished_runs import runs_to_evaluate
 from training.evaluation.run import FORMAT
 from training.evaluation.suites import SUITES
 from training.run_records import record_failed_evaluation
@@ -147,3 +151,10 @@ def test_a_report_that_cannot_be_written_leaves_the_scores_the_only_json(project
     monkeypatch.setattr("training.evaluation.run.write_report", refuse)
     assert command_line.run(["report", "--project", str(project), "--encoder", "syntax", "--json"]) == 1
     assert capsys.readouterr().out == (run / "metrics.json").read_text()
+
+
+def test_an_encoder_without_a_training_is_to_be_trained(project, capsys):
+    with refused(NoEncoder):
+        runs_to_evaluate(load(project), ())
+    assert command_line.run(["report", "--project", str(project), "--encoder", "s3bert"]) == 1
+    assert told(capsys.readouterr().err, EncoderUnfinished)
