@@ -294,7 +294,7 @@ class Build:
                     self.facts.planned(planned, stages, [*work, *more])
                 with self.wall.part("stages"):
                     runner.run(more, self.outcome)
-            return joined.capacity.workers
+            return runner.available.workers
 
     def _publish(self, stages: Chain, refused: str | None) -> tuple[Release | None, str]:
         """Publish a release if all limits hold; return it, and one line that says what happened."""

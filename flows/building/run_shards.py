@@ -14,7 +14,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ from features.store.receipts import Receipt
 from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 from features.store.store import Store
-from flows.clusters.cluster import JoinedCluster
+from flows.clusters.cluster import JoinedCluster, capacity_of
 from flows.clusters.cluster_watch import ClusterWatch
 from flows.server.api_watch import ApiWatch
 from flows.server.prefect_address import is_on_this_machine
@@ -62,13 +62,17 @@ class Outcome:
 
 
 class ShardRunner:
-    """Works through the work of a plan; the id of the run is kept with each commit."""
+    """Works through the work of a plan; the id of the run is kept with each commit.
+
+    Attributes:
+        available: how many workers there are, also those that have joined since; those that left may come back.
+    """
 
     def __init__(self, store: Store, chain: Chain, joined: JoinedCluster, progress: BuildProgress, run_id: str) -> None:
         self._store = store
         self._chain = chain
         self._joined = joined
-        self._available = joined.capacity
+        self.available = joined.capacity
         self._progress = progress
         self._run_id = run_id
         self._outcome = Outcome()
@@ -116,7 +120,7 @@ class ShardRunner:
                     self._commit()  # whatever happened to the cluster, these are made
                     raise
                 # An idle worker may be waiting for shards that these commits make ready.
-                idle = len(self._running) < self._available.workers
+                idle = len(self._running) < self.available.workers
                 late = time.monotonic() - self._committed_at > COMMIT_EVERY
                 if self._receipts and (idle or late or interruption.pending):
                     self._commit()
@@ -137,6 +141,10 @@ class ShardRunner:
         self._progress.tick()
         self._watch.check()
         self._api_watch.check()
+        workers = self._watch.workers
+        if self._joined.address is not None and workers is not None and len(workers) > self.available.workers:
+            more = capacity_of(workers.values(), self._joined.address)
+            self.available = replace(more, gpu=max(more.gpu, self.available.gpu))
         return left
 
     @contextmanager
@@ -162,7 +170,7 @@ class ShardRunner:
 
     def _submit(self, waiting: Sequence[ShardWork]) -> list[ShardWork]:
         """Submit what is ready, as far as workers have room; return what still waits."""
-        room = {True: IN_FLIGHT * self._available.gpu, False: IN_FLIGHT * self._available.cpu}
+        room = {True: IN_FLIGHT * self.available.gpu, False: IN_FLIGHT * self.available.cpu}
         for item, *_ in self._running.values():
             room[self._on_gpu(item.stage)] -= 1
         left = []
@@ -179,7 +187,7 @@ class ShardRunner:
         return left
 
     def _on_gpu(self, stage: str) -> bool:
-        return self._available.gpu > 0 and self._chain.device(stage) != "cpu"
+        return self.available.gpu > 0 and self._chain.device(stage) != "cpu"
 
     def _start(self, work: ShardWork) -> None:
         upstream: dict[str, list[Shard]] = defaultdict(list)
@@ -195,7 +203,7 @@ class ShardRunner:
             topic=self._topic,
         )
         parameters = {"job": job, "settings": self._chain.settings[work.stage]}
-        with annotate(resources=self._available.resources(on_gpu=self._on_gpu(work.stage))):
+        with annotate(resources=self.available.resources(on_gpu=self._on_gpu(work.stage))):
             read: Callable[[], Receipt | None]
             if self._reaches_prefect:
                 seen = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)

@@ -16,7 +16,7 @@ import os
 import shutil
 import subprocess
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,9 +110,8 @@ def capacity(settings: ClusterSettings) -> Capacity:
     return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
 
 
-def capacity_of(client: Client, address: str) -> Capacity:
-    """Return the capacity of an existing cluster, by the client of its scheduler."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+def capacity_of(workers: Collection[Mapping[str, Any]], address: str) -> Capacity:
+    """Return the capacity of an existing cluster, by what its scheduler knows of the workers."""
     if not workers:
         raise NoWorkers(
             f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
@@ -194,7 +193,7 @@ def joined_cluster(
             yield JoinedCluster(runner, client, None, available, checked)
         return
     with connected(settings, logs) as (runner, client):
-        available = capacity_of(client, settings.address)
+        available = capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), settings.address)
         checked = preflight(available)
         checked.check(client, settings.address)
         yield JoinedCluster(runner, client, settings.address, available, checked)

@@ -45,6 +45,9 @@ class ClusterWatch:
 
     The scheduler's address is None for the local cluster. `inspect` checks those workers that it does not know yet; a
     `FacetflowError` that it raises ends the build.
+
+    Attributes:
+        workers: those that the scheduler has; None until it has said so.
     """
 
     def __init__(self, client: Client, address: str | None, inspect: Callable[[Collection[str]], None]) -> None:
@@ -53,7 +56,7 @@ class ClusterWatch:
         self._unfit: FacetflowError | None = None
         self._where = "of the local cluster" if address is None else f"of the Dask cluster at {address!r}"
         self._address = address
-        self._workers: Workers | None = None
+        self.workers: Workers | None = None
         self._answered = self._checked = time.monotonic()
         self._alone_since: float | None = None
         self._said_alone = False
@@ -80,7 +83,7 @@ class ClusterWatch:
             raise self.scheduler_is_gone()
         if self._unfit is not None:
             raise self._unfit
-        workers = self._workers
+        workers = self.workers
         if workers is None:
             return
         self._check_lost(workers, now)
@@ -159,7 +162,7 @@ class ClusterWatch:
             with suppress(Exception):  # a dead scheduler raises various errors; what counts is the silence
                 workers = self._client.scheduler_info(n_workers=-1)["workers"]
                 self._answered = time.monotonic()
-                self._workers = workers
+                self.workers = workers
                 if self._unfit is None:  # otherwise the build is about to end
                     try:
                         self._inspect(workers.keys())

@@ -1,0 +1,48 @@
+"""How the work of a plan is spread over the workers of a cluster."""
+
+import json
+import time
+from types import SimpleNamespace
+
+import pytest
+from distributed import LocalCluster
+
+from features.core.types import Fingerprint, Shard
+from features.store.plan import Reason, ShardWork
+from flows.building import run_shards
+from flows.building.run_shards import Outcome, ShardRunner
+from flows.clusters import cluster
+from flows.watching.progress import BuildProgress
+from flows.watching.shard_history import ShardHistory
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_workers_that_join_during_a_build_have_shards_too(monkeypatch, tmp_path):
+    def make(job, settings):
+        begun = time.time()
+        time.sleep(1.0)
+        (tmp_path / job.shard).write_text(json.dumps([begun, time.time()]))
+
+    monkeypatch.setattr(run_shards, "make_shard", make)
+    monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
+    monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
+    shards = [Shard(f"sentences-{number:05d}") for number in range(24)]
+    work = [ShardWork("amr", shard, Fingerprint("a-b"), (), (), Reason("new")) for shard in shards]
+    store = SimpleNamespace(location="", versions=dict)
+    chain = SimpleNamespace(settings={"amr": None}, device=lambda _: "cpu")
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as started,
+        started.get_client() as client,
+        BuildProgress() as progress,
+    ):
+        address = "tcp://10.0.0.1:8786"
+        capacity = cluster.capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), address)
+        joined = SimpleNamespace(client=client, address=address, capacity=capacity, inspect=lambda _: None)
+        progress.history.plan(ShardHistory("amr", shard, 1) for shard in shards)
+        started.scale(4)
+        runner = ShardRunner(store, chain, joined, progress, "run")
+        runner.run(work, Outcome())
+    assert (capacity.workers, runner.available.workers) == (1, 4)
+    times = [json.loads((tmp_path / shard).read_text()) for shard in shards]
+    assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
