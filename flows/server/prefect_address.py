@@ -64,7 +64,7 @@ def standing(url: str, timeout: float = 1.0) -> Standing:
     if credentials:
         headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
     try:
-        request = urllib.request.Request(f"{address}/health", headers=headers)  # noqa: S310 (an API address, http by design)
+        request = urllib.request.Request(f"{address.rstrip('/')}/health", headers=headers)  # noqa: S310 (an API address, http by design)
         with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
             return "answers" if response.status == 200 else "silent"
     except (urllib.error.HTTPError, TimeoutError):  # no connection in time is an URLError

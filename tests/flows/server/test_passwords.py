@@ -65,7 +65,7 @@ def test_a_server_behind_a_password_is_asked_with_it():
     class Proxy(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.headers.get("Authorization"))
-            self.send_response(200 if asked[-1] == "Basic YWRhOnNlY3JldA==" else 401)
+            self.send_response(200 if (self.path, asked[-1]) == ("/api/health", "Basic YWRhOnNlY3JldA==") else 401)
             self.end_headers()
 
         def log_message(self, *_) -> None:
@@ -75,5 +75,6 @@ def test_a_server_behind_a_password_is_asked_with_it():
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         address = f"127.0.0.1:{proxy.server_port}/api"
         assert answers(f"http://ada:secret@{address}", timeout=60)
+        assert answers(f"http://ada:secret@{address}/", timeout=60), "as for Prefect's own commands"
         assert not answers(f"http://{address}", timeout=60)
         proxy.shutdown()
