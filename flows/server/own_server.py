@@ -93,6 +93,8 @@ class OwnServer:
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         self._environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
+            # A prefect.toml or .env in this folder may name that of another server.
+            "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{self.home / 'prefect.db'}",
             "PREFECT_SERVER_API_AUTH_STRING": self.credentials,
             "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": self.url.removesuffix("/api"),
             "PREFECT_SERVER_UI_API_URL": self.url,

@@ -225,3 +225,21 @@ async def _load(url, seconds):
         await asyncio.gather(run(one), run(two), look(), look())
     assert done > 5, "it hardly did anything"
     return longest
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("file", ["prefect.toml", ".env"])
+def test_the_database_that_a_folder_names_for_another_server_is_left_alone(tmp_path, monkeypatch, file):
+    url = f"sqlite+aiosqlite:///{tmp_path / 'other.db'}"
+    in_toml = f'[server.database]\nconnection_url = "{url}"\n'
+    named = in_toml if file == "prefect.toml" else f"PREFECT_API_DATABASE_CONNECTION_URL={url}\n"
+    (tmp_path / file).write_text(named)
+    monkeypatch.chdir(tmp_path)
+    server = OwnServer()
+    try:
+        server.wait_until_ready()
+        assert (server.home / "prefect.db").exists()
+    finally:
+        server.stop()
+    assert {path.name for path in tmp_path.iterdir()} == {file}
