@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn
@@ -88,8 +90,7 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
             levelled = _LEVELLED.match(line)
             # Lines printed by a library have no level.
             level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
-            sys.stderr.write(visible(text))
-            sys.stderr.flush()
+            click.echo(visible(text), err=True, nl=False)  # nowhere after `2>&-`
             overheard(level, _TIME.sub("", text, count=1) if levelled else text)
     return withheld
 
