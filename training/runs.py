@@ -95,8 +95,8 @@ def run_folder(runs: Path, encoder: str, release: int, digest: str, seed: int) -
 
 
 def run_id(runs: Path, run: Path) -> str:
-    """Return the id of a run: its path below the folder of all runs."""
-    return run.relative_to(runs).as_posix()
+    """Return the id of a run: its path below the folder of all runs, or its whole path elsewhere."""
+    return run.relative_to(runs).as_posix() if run.is_relative_to(runs) else str(run)
 
 
 def run_title(run: Path) -> str:

@@ -153,8 +153,7 @@ def gone_runs(runs: Path) -> dict[str, GoneRun]:
     for name in _names(runs):
         if current_run(runs, name) is None:
             link = runs / name / CURRENT
-            run = link.resolve()
-            gone[name] = GoneRun(link, run_id(base, run) if run.is_relative_to(base) else str(run))
+            gone[name] = GoneRun(link, run_id(base, link.resolve()))
     return gone
 
 

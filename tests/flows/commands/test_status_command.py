@@ -141,3 +141,10 @@ def test_pairs_that_were_too_hard_to_align_are_counted(runs, capsys):
 def test_no_run_is_shown_nor_denied_where_none_is_asked_for(runs, capsys):
     assert "No run yet." in said(capsys)
     assert "No run yet." not in said(capsys, "--runs", "0")
+
+
+def test_a_current_run_that_was_moved_elsewhere_and_linked_is_named_by_its_path(runs, tmp_path, capsys):
+    group = runs / "syntax" / "00001-aaaaaa"
+    shutil.move(group, tmp_path / "large disk")
+    group.symlink_to(tmp_path / "large disk")
+    assert f"Current encoder syntax: {tmp_path / 'large disk' / 'seed-0'}\n" in said(capsys)
