@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from features.core.faults import Conflict, OutputRefused, PathTaken
+from features.core.faults import Conflict, PathTaken
+from features.core.outputs import write_text
 from features.core.pages import render
 from flows.console.options import FOLDER, PROJECT_FILE
 from flows.terminal import say
@@ -43,15 +44,9 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
         return
     if there:
         raise PathTaken(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The project file comes last: if it exists, the rest is complete.
-        for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
-            (folder / name).write_text(contents[name], encoding="utf-8")
-    except OSError as error:
-        raise OutputRefused(
-            f"Cannot write the project to {str(folder)!r} ({error.strerror}): choose a folder that you may write to."
-        ) from error
+    # The project file comes last: if it exists, it is complete, and so is the rest.
+    for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
+        write_text(folder / name, [contents[name]])
     click.echo(f"Wrote {folder / PROJECT_FILE}")
     path = f"./{folder}" if str(folder).startswith("-") else str(folder)  # not an option of cd
     enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(path)} && "

@@ -11,7 +11,7 @@ import pytest
 from sentences import told
 
 from features.core.errors import ModelError
-from features.core.faults import Conflict, PathTaken
+from features.core.faults import Conflict, OutputRefused, PathTaken
 from features.models import pull
 from features.stages import registry
 from flows.command_line import run
@@ -105,19 +105,16 @@ def test_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (tmp_path / "facetflow.toml").read_text() == before
 
 
-def test_a_folder_that_cannot_be_written(
+def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The superuser may write anywhere, so the refusal is simulated.
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr("os.fsync", refuse)
     assert run(["new", str(tmp_path / "x")]) == 1
-    assert capsys.readouterr().err == (
-        f"facetflow: Cannot write the project to {str(tmp_path / 'x')!r} (Permission denied): "
-        "choose a folder that you may write to (FF115).\n"
-    )
+    assert told(capsys.readouterr().err, OutputRefused)
+    assert [*(tmp_path / "x").iterdir()] == []
 
 
 @pytest.fixture(params=[*KINDS])
