@@ -46,6 +46,7 @@ _ANSWERS_WITHIN = 10.0
 _RESTARTS, _WITHIN = 5, 300.0
 """After more restarts than this, of either, within so many seconds each further one waits for `_PAUSE` seconds."""
 _PAUSE = 60.0
+_PLACES = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "FACETFLOW_MODELS", "HF_HOME")
 
 
 def keep_running(pool: str, port: int, on_ready: Callable[[str], None], on_restart: Callable[[], None]) -> None:
@@ -117,7 +118,10 @@ def stop() -> bool:
 
 def systemd_unit(project_file: Path, arguments: list[str]) -> str:
     """Return a systemd user unit that runs `facetflow up` for a project, with further arguments."""
-    words = [sys.executable, "-P", "-m", "flows.command_line", "up", "--project", str(project_file), *arguments]
+    # systemd starts with an environment of its own, in which state and models would be sought elsewhere.
+    places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    python = [*(["/usr/bin/env", *places] if places else []), sys.executable, "-P", "-m"]
+    words = [*python, "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)

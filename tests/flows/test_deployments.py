@@ -218,9 +218,11 @@ def test_what_is_missing_for_a_build_to_run_by_itself_is_said():
     assert "prefect worker start --pool mine" in next_steps(Deployed((), ("cron 0 3 * * * (on)",)), "mine")
 
 
-def test_a_schedule_unit_runs_the_same_command(tmp_path):
+def test_a_schedule_unit_runs_the_same_command(tmp_path, monkeypatch):
     from flows.server.services import systemd_unit
 
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "FACETFLOW_MODELS", "HF_HOME"):
+        monkeypatch.delenv(name, raising=False)
     unit = systemd_unit(tmp_path / "50% of it" / "facetflow.toml", ["--cron", "0 3 * * *"])
     (command,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
     assert command.endswith(f'"up" "--project" "{tmp_path}/50%% of it/facetflow.toml" "--cron" "0 3 * * *"')
@@ -233,3 +235,12 @@ def test_a_schedule_unit_passes_dollars_on(tmp_path):
 
     unit = systemd_unit(tmp_path / "$HOME" / 'a "name"', [])
     assert f'"--project" "{tmp_path}/$$HOME/a \\"name\\""' in unit
+
+
+def test_a_schedule_unit_keeps_state_and_models_where_they_are(tmp_path, monkeypatch):
+    from flows.server.services import systemd_unit
+
+    monkeypatch.setenv("XDG_STATE_HOME", "/data/50% of it")
+    assert 'ExecStart="/usr/bin/env" "XDG_STATE_HOME=/data/50%% of it" ' in systemd_unit(
+        tmp_path / "facetflow.toml", []
+    )
