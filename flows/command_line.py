@@ -189,6 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.execve(sys.executable, sys.orig_argv, os.environ | {"PYTHONUTF8": "1"})  # noqa: S606 (this program)
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # Prefect tells its makers of its first import at a terminal, unless a variable forbids it before.
+    os.environ.setdefault("DO_NOT_TRACK", "1")
     # No proxy reaches the servers of this machine, such as the one that a build starts.
     direct = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
     os.environ["no_proxy"] = direct if direct == "*" else f"{direct},127.0.0.1"

@@ -390,3 +390,13 @@ def test_no_proxy_is_asked_for_a_server_of_this_machine(direct):
 def test_a_project_that_is_named_must_be_there(capsys, tmp_path, words):
     assert command_line.run(["--project", str(tmp_path / "typo"), *words]) == 1
     assert told(capsys.readouterr().err, NoProjectFile)
+
+
+def test_nothing_is_sent_whichever_command_imports_prefect():
+    code = (
+        "import os; from flows import command_line\n"
+        "command_line.run = lambda _: 0 if os.environ.get('DO_NOT_TRACK') == '1' else 1\n"
+        "command_line.main()"
+    )
+    as_usual = {name: value for name, value in os.environ.items() if name != "DO_NOT_TRACK"}
+    subprocess.run([sys.executable, "-c", code], env=as_usual, check=True)
