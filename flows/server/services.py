@@ -141,11 +141,10 @@ def _start_server(state: Path, port: int) -> OwnServer:
     with clear_errors(f"Writing to {str(home)!r}"):
         home.mkdir(mode=0o700, exist_ok=True)
         home.chmod(0o700)
-        if port:
-            return OwnServer(home, port)
-        with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
-            return OwnServer(home, int((state / "port").read_text(encoding="utf-8")))
-        server = OwnServer(home)
+        if not port:
+            with suppress(FileNotFoundError, ValueError, RunError):  # no server before, or its port is taken now
+                return OwnServer(home, int((state / "port").read_text(encoding="utf-8")))
+        server = OwnServer(home, port)
         write_whole(state, "port", str(server.port).encode())
         return server
 

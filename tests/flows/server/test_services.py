@@ -11,6 +11,7 @@ import sys
 import threading
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -336,3 +337,8 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
         "server.log": "why it ended",
         "server.log.1": "why it ended",
     }
+
+
+def test_a_port_that_was_given_is_that_of_the_next_server_too(state, monkeypatch):
+    monkeypatch.setattr(services, "OwnServer", lambda _, port=0: SimpleNamespace(port=port or 1))
+    assert [services._start_server(state, port).port for port in (0, 4321, 0)] == [1, 4321, 4321]
