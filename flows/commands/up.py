@@ -110,5 +110,7 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
         )
     with prefect_api():
         made = deployments.deploy(project, cron=cron, pool=pool)
+    if (service := running()) is not None and service.url == shown(url):
+        record_project(project, cron)
     click.echo(f"Deployed {', '.join(made.names)} at {shown(url)}.")
     click.echo(deployments.next_steps(made, pool))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import uuid
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from sentences import refused
 
 from features.core.faults import AnotherProcess, LockImpossible, ServerNotStarted, StoreUnreachable
 from flows.command_line import run
+from flows.deployments import Deployed
 from flows.server import prefect_address, services, up_record
 from flows.server.own_server import OwnServer
 from flows.server.passwords import with_credentials
@@ -342,3 +344,13 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
 def test_a_port_that_was_given_is_that_of_the_next_server_too(state, monkeypatch):
     monkeypatch.setattr(services, "OwnServer", lambda _, port=0: SimpleNamespace(port=port or 1))
     assert [services._start_server(state, port).port for port in (0, 4321, 0)] == [1, 4321, 4321]
+
+
+def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(state, monkeypatch, tmp_path):
+    monkeypatch.setattr("flows.commands.up.configured_api", lambda: WITH_PASSWORD)
+    monkeypatch.setattr("flows.commands.up.prefect_api", nullcontext)
+    monkeypatch.setattr("flows.commands.up.running", lambda: Running(1, UP["url"]))
+    monkeypatch.setattr("flows.deployments.deploy", lambda *_, **__: Deployed(("refresh/p",), ()))
+    file = tmp_path / "facetflow.toml"
+    assert run(["deploy", "--project", str(file), "--cron", "0 3 * * *"]) == 0
+    assert up_record.projects() == {str(file): "0 3 * * *"}
