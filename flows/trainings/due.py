@@ -19,6 +19,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any, Literal
 
@@ -275,7 +276,9 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
 def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     """Return the digests of the files of an evaluation set, in order; of those that can be read."""
     names = [name for files in evaluation.splits.values() for name in ([files] if isinstance(files, str) else files)]
-    return [file_sha256(base / name) for name in names if (base / name).is_file()]
+    named = [base / Path(name).expanduser() for name in names]
+    every = [path for each in named for path in ([each] if each.is_file() else map(Path, sorted(glob(str(each)))))]  # noqa: PTH207
+    return [file_sha256(path) for path in every if path.is_file()]
 
 
 def _json(content: Any) -> str:
