@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.errors import PartlyDoneError
+from features.core.types import SPLITS
 from flows.console.options import JSON
 from flows.terminal import write_json
 from training.writing import read_json
@@ -67,7 +68,11 @@ def _described(encoder: Any) -> dict[str, Any]:
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--suite", "suites", multiple=True, help="Suite to score with, such as ratings; may be repeated.")
-@click.option("--split", help="The split whose positive pairs are compared; by default the dev split of the training.")
+@click.option(
+    "--split",
+    type=click.Choice(SPLITS),
+    help="The split whose positive pairs are compared; by default the dev split of the training.",
+)
 @click.option("--promote", is_flag=True, help="Make the best seed the current run if its scores hold ([promotion]).")
 @JSON
 @click.pass_obj

@@ -400,3 +400,8 @@ def test_nothing_is_sent_whichever_command_imports_prefect():
     )
     as_usual = {name: value for name, value in os.environ.items() if name != "DO_NOT_TRACK"}
     subprocess.run([sys.executable, "-c", code], env=as_usual, check=True)
+
+
+def test_an_evaluation_on_a_mistyped_split_is_refused_before_it_is_recorded_as_failed(capsys):
+    assert command_line.run(["evaluate", "--split", "trian"]) == 1
+    assert told(capsys.readouterr().err, Usage)
