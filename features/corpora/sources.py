@@ -53,15 +53,18 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
     wanted: dict[Path, Source] = {}
     for split in SPLITS:
         for path, name in _expand(files.get(split, ()), base, key.format(split=split)):
-            before = wanted[path].splits if path in wanted else ()
-            wanted[path] = Source(path, name, tuple(dict.fromkeys((*before, split))))
+            file = path.resolve()
+            before = wanted[file].splits if file in wanted else ()
+            wanted[file] = Source(path, name, tuple(dict.fromkeys((*before, split))))
     return list(wanted.values())
 
 
 def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
     expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
-        path = Path(os.path.realpath(base / Path(name).expanduser()))  # `resolve` raises before Python 3.13
+        path = base / os.path.expanduser(name)  # noqa: PTH111 - the method raises for a user who does not exist
+        # Its own name stays: the link has the suffix, in a cache of downloads.
+        path = Path(os.path.realpath(path.parent), path.name)
         if path.is_dir():
             raise NotAFile(
                 f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
@@ -78,12 +81,13 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
         if not any(sign in name for sign in "*?["):
             missing = "is a link that leads to itself" if path.is_symlink() else "does not exist"
             raise FileMissing(f"{str(path)!r}, which {key} names, {missing}: correct the path, or put the file there.")
-        matches = sorted(glob(str(path)))  # noqa: PTH207 - the pattern may be absolute, which Path.glob refuses
+        # The project's folder is no part of the pattern. Path.glob refuses absolute ones.
+        matches = sorted(glob(os.path.expanduser(name), root_dir=base))  # noqa: PTH111, PTH207
         if not matches:
             raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
-        expanded += [(Path(match), str(Path(name).parent / Path(match).name)) for match in matches]
+        expanded += _expand(tuple(matches), base, key)
     return expanded
 
 

@@ -116,6 +116,30 @@ def test_absolute_paths_and_patterns_are_taken(tmp_path):
         assert texts(elsewhere, dataset="sts12", files={"test": name}) == [("A", "B")]
 
 
+def test_a_link_is_read_by_its_own_name_and_its_file_once(tmp_path):
+    (tmp_path / "blob").write_text("5\tA\tB\n")
+    (tmp_path / "a.tsv").symlink_to("blob")
+    files = {"test": ["a.tsv", "*.tsv", "blob"]}
+
+    assert texts(tmp_path, dataset="sts12", files={"test": ["a.tsv", "*.tsv"]}) == [("A", "B")]
+    assert texts(tmp_path, dataset="pairs", files={"train": "a.tsv"}, columns={"sentence_a": 1, "sentence_b": 2}) == [
+        ("A", "B")
+    ]
+    found = locate(CorpusSettings(dataset="sts12", files=files).record, files, tmp_path, "`files`")
+    assert [source.name for source in found] == ["blob"]
+
+
+def test_a_pattern_begins_below_the_project_and_names_each_file_with_its_folder(tmp_path):
+    project = tmp_path / "corpora [2024]"
+    for folder in ("a", "b"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / "x.tsv").write_text("5\tA\tB\n")
+
+    named = list(read_outcomes(CorpusSettings(dataset="sts12", files={"test": "*/x.tsv"}), project))
+
+    assert [row.origin for row in named if isinstance(row, PairRow)] == ["a/x.tsv:1", "b/x.tsv:1"]
+
+
 def test_evaluation_scores_are_in_the_official_range_and_unrated_pairs_left_out(tmp_path):
     (tmp_path / "STS.input.x.txt").write_text("A\tB\nC\tD\nE\tF\n")
     (tmp_path / "STS.gs.x.txt").write_text("4.5\n\n0\n")
