@@ -64,7 +64,7 @@ def rejected_rows(
     rows = []
     for row in rejects.iter_rows(named=True):
         key = keys.get(row["entity_id"], ())
-        kept = _ORIGIN.match(row["message"])
+        kept = _ORIGIN.match(row["message"]) if row["stage"] == "ingest" else None
         candidates = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
         origin = next((origins[candidate] for candidate in candidates if candidate in origins), None)
         if kept:

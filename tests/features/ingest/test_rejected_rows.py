@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Store:
     pairs = pl.concat(found.pairs.values())
     chosen = [pairs.filter(sentence_b=bird, kind="positive")["pair_id"][0], pairs.filter(kind="negative")["pair_id"][0]]
     of_stages = {
-        "amr": [Reject(bird, RejectCode.NO_GRAPH, "no graph")],
+        "amr": [Reject(bird, RejectCode.NO_GRAPH, "no graph of 'At 20:45: rain.'")],  # which is no file and line
         "metrics": [Reject(pair, RejectCode.MISSING_PARSE, "no graph of one") for pair in chosen],
     }
     receipts += [store.write_rejects(stage, "s", marks[stage], rejects_frame(of)) for stage, of in of_stages.items()]
