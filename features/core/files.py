@@ -83,7 +83,7 @@ def open_text(
         if not head:
             raise FileEmpty(f"{source_name(path)} is empty: check that it was written to its end.")
         if head.startswith(b"\x1f\x8b"):
-            to_do = "decompress it first" if path == STANDARD else "name it with .gz at the end"
+            to_do = "decompress it first, or name it with .gz at the end"
             raise GzipWrong(f"{source_name(path)} is compressed by gzip: {to_do}.")
         if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise NotText(f"{source_name(path)} is UTF-16 text: save it as UTF-8.")

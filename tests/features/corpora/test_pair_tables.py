@@ -8,7 +8,7 @@ import threading
 import pytest
 from sentences import refused
 
-from features.core.faults import ColumnMissing, ColumnsUnclear, ColumnTwice, FileEmpty
+from features.core.faults import ColumnMissing, ColumnsUnclear, ColumnTwice, FileEmpty, GzipWrong
 from features.core.outputs import STANDARD
 from features.corpora.pair_tables import read_pair_rows
 from features.corpora.settings import CorpusSettings
@@ -45,11 +45,11 @@ def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
-    [("", FileEmpty), ("x\ty\na\tb\n", ColumnMissing)],
+    ("content", "fault"),
+    [(b"", FileEmpty), (b"x\ty\na\tb\n", ColumnMissing), (b"\x1f\x8b\x08", GzipWrong)],
 )
-def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, text, fault):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, content, fault):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     with refused(fault):
         read_pair_rows(STANDARD)
 
