@@ -89,7 +89,7 @@ def check_output(path: Path, *others: Path) -> None:
         if not folder.is_dir():
             raise _refused(path, NotADirectoryError())
         if folder == target.parent:
-            beside = target.with_name(f".{target.name[:100]}.{os.getpid()}.tmp")
+            beside = target.with_name(f".{target.name[:50]}.{os.getpid()}.tmp")
             beside.touch(exist_ok=False)
             beside.unlink()
         elif not os.access(folder, os.W_OK):
@@ -156,9 +156,11 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.tmp")
     path.parent.mkdir(parents=True, exist_ok=True)
     with leftovers.held_file(temporary) as file:
+        with suppress(OSError):  # a new file, or a file system without modes
+            shutil.copymode(path, temporary)
         yield file
         file.flush()
         os.fsync(file.fileno())

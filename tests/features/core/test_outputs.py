@@ -53,6 +53,20 @@ def test_a_link_stays_a_link(tmp_path):
     assert target.read_text() == "text"
 
 
+def test_a_file_that_is_written_again_stays_as_private_as_it_was(tmp_path):
+    path = tmp_path / "out.txt"
+    path.touch(mode=0o600)
+    write_text(path, ["text"])
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path):
+    path = tmp_path / f"{'猫' * 83}.txt"
+    check_output(path)
+    write_text(path, ["text"])
+    assert path.read_text() == "text"
+
+
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
