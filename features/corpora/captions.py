@@ -41,8 +41,9 @@ def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Capt
         match layout.form:
             case "coco json" if start.lstrip().startswith("{"):
                 return _coco(path)
-            case "wide" if header[0] == layout.image and any(name.startswith(layout.caption) for name in header):
-                captions = [column for column, name in enumerate(header) if name.startswith(layout.caption)]
+            case "wide" if header[0] == layout.image and (
+                captions := [at for at, name in enumerate(header) if name.rstrip("0123456789_.- ") == layout.caption]
+            ):
                 return _columns(path, len(header), 0, captions)
             case "rows" if {layout.image, layout.caption} <= set(header):
                 return _columns(path, len(header), header.index(layout.image), [header.index(layout.caption)])

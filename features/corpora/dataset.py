@@ -56,7 +56,7 @@ class CaptionLayout(Closed):
     # json` is the annotation file of COCO
     form: Literal["wide", "tokens", "rows", "coco json"]
     image: str = "image"  # name of the column with the image (`wide`, `rows`)
-    # name of the column with the caption (`rows`); prefix of the names of the caption columns (`wide`)
+    # name of the column with the caption (`rows`); the caption columns (`wide`) are so called, with numbers
     caption: str = "caption"
 
 

@@ -251,7 +251,10 @@ SAMPLES: dict[tuple[str, int], list[tuple[str, str, Expected]]] = {
     ("coco", 1): [
         ("captions.tsv", lines("image_id\tcaption_id\tcaption", "9\t1\tOne", "9\t2\tTwo", "9\t3\tThree"), CAPTIONS)
     ],
-    ("flickr30k", 0): [("train.tsv", lines("image\tcaption1\tcaption2\tcaption3", "9.jpg\tOne\tTwo\tThree"), CAPTIONS)],
+    ("flickr30k", 0): [
+        ("train.tsv", lines("image\tcaption1\tcaption2\tcaption3", "9.jpg\tOne\tTwo\tThree"), CAPTIONS),
+        ("rows.tsv", lines("image\tcaption_id\tcaption", "9\t1\tOne", "9\t2\tTwo", "9\t3\tThree"), CAPTIONS),
+    ],
     ("flickr30k", 1): [("results.token", lines("9.jpg#0\tOne", "9.jpg#1\tTwo", "9.jpg#2\tThree"), CAPTIONS)],
     ("pairs", 0): [
         (
