@@ -202,7 +202,7 @@ class OwnMetrics(Closed):
 def read_metric_file(path: Path) -> MetricFile:
     """Read a file with metrics, without running it; an InputError if it cannot be read."""
     try:
-        return MetricFile(path=str(path), source=path.read_text(encoding="utf-8"))
+        return MetricFile(path=str(path), source=path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise FileUnreadable(
@@ -234,7 +234,7 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise MetricFileWrong(_cannot_run(file, error)) from error
-    made = (value for value in module.__dict__.values() if isinstance(value, OwnMetric))
+    made = dict.fromkeys(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
     metrics = tuple(replace(metric, digest=file.digest) for metric in made)
     if not metrics:
         raise FileEmpty(f"the metric file {file.path!r} has no metric; put @own_metric(reads=...) above a function")

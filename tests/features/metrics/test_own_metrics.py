@@ -106,6 +106,12 @@ def test_a_file_may_have_dataclasses_and_travels_by_content(tmp_path):
     assert [metric.score("a", "b") for metric in shipped.load()] == [1.0]
 
 
+def test_a_file_may_begin_with_a_byte_order_mark_and_give_a_metric_a_second_name(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(HEAD + LENGTH.format("1.0") + "other = length\n", encoding="utf-8-sig")
+    assert [metric.name for metric in load_files([read_metric_file(path)])] == ["length"]
+
+
 def test_a_metric_can_be_made_without_a_file():
     @own_metric(reads="graphs", symmetric=False)
     def first_in_second(left, right):
