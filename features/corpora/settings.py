@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from features.core.closed import Closed
 from features.core.draws import share_of
@@ -97,7 +97,7 @@ class _SourceSettings(Closed):
     text: str | tuple[str, ...] | None = None
     aspects: Mapping[str, str] | None = None
     separator: Annotated[str, Field(min_length=1)] | None = None
-    columns: Mapping[Role, str | int] | None = None
+    columns: Mapping[Role, str | NonNegativeInt] | None = None
     quotes: Quotes | None = None
 
     @property

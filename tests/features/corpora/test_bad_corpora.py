@@ -272,7 +272,8 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
         ({"dataset": "texts", "files": {"train": "a"}, "text": ""}, EmptySetting),
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {}}, EmptySetting),
         ({"dataset": "pairs", "files": {"train": "a"}, "labels": []}, EmptySetting),
-        ({"dataset": "pairs", "files": {"train": []}}, EmptySetting)],
+        ({"dataset": "pairs", "files": {"train": []}}, EmptySetting),
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": -1}}, WrongValue)],
 )  # fmt: skip
 def test_wrong_settings_say_what_is_wrong(settings, fault):
     with refused(fault):
