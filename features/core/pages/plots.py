@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, isclose, log10
 from typing import Self
 
 from markupsafe import Markup
@@ -42,7 +42,7 @@ class Axis:
         """
         values = list(values)
         low, high = min(values), max(values)
-        step = _step((high - low or abs(high) or 1.0) / most)
+        step = _step((abs(high) or 1.0 if isclose(low, high) else high - low) / most)
         first = floor(round(low / step, 9))
         return cls(name, first * step, max(ceil(round(high / step, 9)), first + 1) * step, most)
 

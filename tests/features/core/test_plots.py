@@ -35,7 +35,19 @@ def test_ticks_are_round_and_within_the_axis(low, high, most, ticks):
     assert all(-1e-6 <= axis.at(tick) <= 100 + 1e-6 for tick in axis.ticks)
 
 
-@pytest.mark.parametrize("values", [[0.43, 0.61], [0.437], [0.4], [0], [-3.0, -3.0], [200, 5000], [1e-9, 2e-9]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.43, 0.61],
+        [0.437],
+        [0.4],
+        [0.43276706790505337, 0.4327670679050534],
+        [0],
+        [-3.0, -3.0],
+        [200, 5000],
+        [1e-9, 2e-9],
+    ],
+)
 def test_an_axis_over_values_holds_them_between_a_first_and_a_last_tick(values):
     axis = Axis.over("", values)
     ticks = list(axis.ticks)
