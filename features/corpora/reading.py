@@ -180,7 +180,7 @@ class Reader:
             if scores is not None and isinstance(row, TableRow):
                 row = row._replace(score=scores.get(line, ""))  # noqa: PLW2901
             yield self.outcome(row, layout, source)
-        if scores is not None and len(scores) != line:
+        if scores is not None and (len(scores) < line or any([*scores.values()][line:])):
             raise NotParallel(
                 f"{source.name!r} has {line} lines, but its score file has {len(scores)}: they must match line by line."
             )

@@ -141,8 +141,8 @@ def test_a_pattern_begins_below_the_project_and_names_each_file_with_its_folder(
 
 
 def test_evaluation_scores_are_in_the_official_range_and_unrated_pairs_left_out(tmp_path):
-    (tmp_path / "STS.input.x.txt").write_text("A\tB\nC\tD\nE\tF\n")
-    (tmp_path / "STS.gs.x.txt").write_text("4.5\n\n0\n")
+    (tmp_path / "STS.input.x.txt").write_text("A\tB\nC\tD\nE\tF\n\n")  # the last line is empty in both
+    (tmp_path / "STS.gs.x.txt").write_text("4.5\n\n0\n\n")
     (tmp_path / "ukp.tsv").write_text("topic\tsentence_1\tsentence_2\tlabel\nt\tA\tB\tSS\nt\tC\tD\tDTORCD\n")
 
     rated = read_evaluation(EvaluationSet(dataset="sts15", file="STS.input.x.txt"), tmp_path)
