@@ -89,7 +89,7 @@ class _SourceSettings(Closed):
         columns: role → column, for a table whose column names differ from those of the record; positions from 0 for a
             table without a header line. `group` is for `draw`: the topic or document of a pair.
         quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as the
-            record says, else detected from the file.
+            record says, else, and with `columns`, detected from the file.
     """
 
     dataset: Annotated[str, AfterValidator(_known_dataset)]
