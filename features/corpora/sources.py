@@ -16,6 +16,7 @@ from typing import NamedTuple
 from features.core.faults import FileMissing, NotAFile, SplitUnclear
 from features.core.files import open_bytes
 from features.core.types import SPLITS, Split
+from features.core.wording import counted
 from features.corpora.dataset import Dataset, GraphLayout, TableLayout
 from features.corpora.settings import Files
 
@@ -94,7 +95,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
 def _parallel(dataset: Dataset, split: Split, files: list[tuple[Path, str]]) -> Source:
     if len(files) != 2:
         raise SplitUnclear(
-            f"split {split!r} of {dataset.name!r} names {len(files)} files ({[name for _, name in files]}): "
+            f"split {split!r} of {dataset.name!r} names {counted(len(files), 'file')} ({[name for _, name in files]}): "
             "give two, the graphs of sentences a and of sentences b."
         )
     (first, name), (second, _) = files

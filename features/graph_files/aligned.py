@@ -10,6 +10,7 @@ from features.core.faults import CannotPair, GraphUnusable
 from features.core.files import short_name, source_name
 from features.core.outputs import Formats
 from features.core.pages import render, tell_date
+from features.core.wording import counted
 from features.graph_files.paired import pair_files
 from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
@@ -50,7 +51,8 @@ def align_files(
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
         raise CannotPair(
-            f"pair {start} does not exist: {source_name(first)} has {len(files)} graphs; give a smaller --start."
+            f"pair {start} does not exist: {source_name(first)} has {counted(len(files), 'graph')}; give a smaller "
+            "--start."
         )
     pairs = files[start - 1 : None if count is None else start - 1 + count]
     explained = iter(explain_graphs([pair.graphs for pair in pairs if pair.graphs is not None]))
