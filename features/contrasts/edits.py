@@ -1,5 +1,6 @@
 """The edits of a sentence: rules over its dependency tree, each of which returns another sentence or None."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,8 @@ def swap(tree: Tree) -> str | None:
     if agrees and tree.plural(clause.subject) != tree.plural(clause.object):
         return None
     pieces = list(tree.pieces)
-    _put(pieces, clause.subject_span, f"{tree.phrase(clause.object_span, case='subject')} ")
+    apart = " " * pieces[clause.subject_span[1] - 1].endswith(" ")  # not from the verb of "we'll"
+    _put(pieces, clause.subject_span, tree.phrase(clause.object_span, case="subject") + apart)
     _put(pieces, clause.object_span, tree.phrase(clause.subject_span, case="object") + _blank(tree, clause))
     return tree.written(pieces)
 
@@ -83,6 +85,8 @@ def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
     if exchanged:
         subject, object_ = object_, subject
     first, second = tree.phrase(subject, case="subject"), tree.phrase(object_, case="object")
+    if first == "I":
+        verb = re.sub(r"^(were|are)\b", lambda form: {"were": "was", "are": "am"}[form[0]], verb)
     after = "".join(tree.pieces[end:])
     return tree.written((before, first, " ", verb, particles, link, second, _blank(tree, clause), after))
 

@@ -14,6 +14,7 @@ EDITED = [
     ("swap", "He thanked the nurse.", "The nurse thanked him."),
     ("swap", "A man is sitting on a bench.", "A bench is sitting on a man."),
     ("swap", "The letter was written by Mary Smith", "Mary Smith was written by the letter"),
+    ("swap", "We'll meet her.", "She'll meet us."),
     ("swap", "The dogs are chasing a cat.", None),  # the verb would not agree
     ("swap", "Who chased the cat?", None),
     ("swap", "The dog sleeps.", None),
@@ -27,6 +28,8 @@ EDITED = [
     ("voice", "She wrote the letter.", "The letter was written by her."),
     ("voice", "The letter was written by Mary Smith.", "Mary Smith wrote the letter."),
     ("voice", "The doctor may help the patient.", "The patient may be helped by the doctor."),
+    ("voice", "Two dogs chased me.", "I was chased by two dogs."),
+    ("voice", "The cats are chasing me.", "I am being chased by the cats."),
     ("voice", "The cat slept.", None),
     ("negation", "The cat is sleeping.", "The cat is not sleeping."),
     ("negation", "The cat slept on the sofa.", "The cat did not sleep on the sofa."),
