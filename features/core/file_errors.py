@@ -49,6 +49,8 @@ def system_number(error: BaseException) -> int | None:
         return error.errno
     if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # Path.resolve before Python 3.13
         return errno.ELOOP
+    if isinstance(error, RuntimeError) and "home directory" in str(error):  # Path.expanduser of an unknown user
+        return errno.ENOENT
     if match := _IN_RUST.search(str(error)):
         return int(match[1])
     return next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)

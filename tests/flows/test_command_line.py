@@ -260,6 +260,7 @@ def of_system(number, file=None):
             FileNotFoundError("No such file or directory (os error 2): a/b"),
             "A file cannot be used (No such file or directory",
         ),
+        (RuntimeError("Could not determine home directory."), "it does not exist; check the path"),  # of `~data/store`
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
         (
             UnicodeEncodeError("utf-8", "a\udce9", 1, 2, "surrogates"),
