@@ -97,8 +97,9 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
         order = np.argsort(position)[np.count_nonzero(position < 0) :]
         members = position[order]
         asked = wanted[members] & shard_of.gather(members).is_in(own).to_numpy()
-        rows = vectors["vector"].gather(order).explode().to_numpy().reshape(len(order), -1)
-        found.append(nearest(rows, asked, members, paired, count))
+        if asked.any():  # else all were rejected
+            rows = vectors["vector"].gather(order).explode().to_numpy().reshape(len(order), -1)
+            found.append(nearest(rows, asked, members, paired, count))
     a, b = np.concatenate(found, axis=1)
     return _rows(corpus, ids, a, b, shard_of)
 

@@ -131,6 +131,12 @@ def test_neighbours_are_drawn_for_what_has_an_embedding_and_then_never_again(sto
     assert numbers_of(later) == {frozenset(pair) for pair in ((3, 4), (4, 5), (6, 7))}
 
 
+def test_sentences_that_are_all_rejected_have_none(store):
+    add_pairs(store, "pairs-00000", [(0, 1)])
+    write(store, "embeddings", "sentences-00000", pl.DataFrame(schema=EMBEDDINGS))
+    assert neighbours_of(store, {"mine": 1}, 3) == {}
+
+
 def test_shards_have_so_many_rows_and_those_that_are_taken_to_be_there_decide(store):
     add_pairs(store, "pairs-00000", [(n, n + 8) for n in range(8)])
     for first in range(0, 16, 4):
