@@ -16,6 +16,7 @@ import polars as pl
 from features.core.errors import InputError
 from features.core.faults import UnknownName
 from features.core.files import open_bytes
+from features.core.outputs import format_suffix
 from features.core.types import SentenceId
 from features.corpora.reading import read_outcomes
 from features.corpora.rows import PairRow, TextRow
@@ -129,7 +130,7 @@ def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Pat
 
 def _lines(path: Path, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
     """Yield the wanted lines of a text file, numbered from 1, with tabs replaced by ` | `."""
-    if path.suffix == ".parquet":
+    if format_suffix(path)[0] in {".parquet", ".json"}:  # its rows are not lines
         return
     with suppress(InputError, OSError), open_bytes(path) as file:
         for number, line in enumerate(file, start=1):

@@ -114,6 +114,22 @@ def test_a_source_that_was_cut_off_since_shows_no_lines(tmp_path: Path) -> None:
     assert rows.select("file", "line", "text").rows() == [("p.tsv.gz", 30, None)]
 
 
+def test_rows_that_are_not_lines_show_none(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"annotations": [{"image_id": 1, "caption": " "}]}')
+    pl.DataFrame({"sentence_a": [""], "sentence_b": ["B"]}).write_parquet(tmp_path / "P.PARQUET")
+    files = {"coco": "c.json", "pairs": "P.PARQUET"}
+    corpora = [CorpusSettings(dataset=dataset, files={"train": file}) for dataset, file in files.items()]
+    store = Store.open(tmp_path / "store", create=True)
+    found = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, Known(pl.DataFrame(), pl.DataFrame()))
+    recipe = Recipe("ingest")
+    receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame(found.rejects))
+    store.commit([receipt], run_id="r", recipes={"ingest": recipe})
+
+    rows = rejected_rows(store, corpora, tmp_path)
+
+    assert rows.select("file", "line", "text").rows() == [("P.PARQUET", 1, None), ("c.json", 1, None)]
+
+
 @pytest.mark.parametrize("table", ["pairs", "sentences"])
 def test_a_damaged_table_is_named(store: Store, tmp_path: Path, table: str) -> None:
     for file in (Path(store.location) / "tables" / table).rglob("*.parquet"):
