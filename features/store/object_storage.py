@@ -18,6 +18,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -69,6 +70,10 @@ class ObjectStorage(Storage):
             raise StorePathWrong(f"The store {location!r} needs a bucket and a prefix: {parts.scheme}://bucket/prefix.")
         self._root = f"{parts.scheme}://{parts.netloc}/{parts.path.strip('/')}"
         endpoint = given.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", "")
+        if endpoint and not re.match("https?://[^/]", endpoint):  # the client would panic
+            raise StorePathWrong(
+                f"The endpoint {endpoint!r} of the store {location!r} must begin with https:// or http://."
+            )
         # One of this machine or of a private network may have no certificate, and is named on purpose.
         unsecured = {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
         self.options: Mapping[str, str] = {_OPTIONS[name]: value for name, value in given.items()} | unsecured

@@ -244,7 +244,9 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
     assert place.local("graphs/forgotten.bin").read_bytes() == b"forgotten"
 
 
-@pytest.mark.parametrize("url", ["s3://bucket", "s3://bucket/x?secret=y", "ftp://host/x"])
+@pytest.mark.parametrize(
+    "url", ["s3://bucket", "s3://bucket/x?secret=y", "s3://bucket/x?endpoint=host:9000", "ftp://host/x"]
+)
 def test_an_address_that_is_none_is_refused(url):
     with refused(StorePathWrong):
         storage_at(url)
