@@ -147,12 +147,13 @@ def _partners(
         why = "" if by_position else ", and not all have a `# ::id` to find their partners by"
         require_parallel(files, sides, by_position=by_position, why=why)
         return list(range(len(sides[0]))), "id" if complete and ids[0] == ids[1] else "position"
+    otherwise = f", or {BY_POSITION}" if len(ids[0]) == len(ids[1]) else ""
     for path, names in zip(paths, ids, strict=True):
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
             raise IdsDiffer(
-                f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique, or "
-                f"{BY_POSITION}"
+                f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique"
+                f"{otherwise}"
             )
     positions = {name: position for position, name in enumerate(ids[1])}
     for path, other, lost in (
@@ -162,7 +163,7 @@ def _partners(
         if lost:
             more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
             raise IdsDiffer(
-                f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides, or "
-                f"{BY_POSITION}"
+                f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides"
+                f"{otherwise}"
             )
     return [positions[name] for name in ids[0]], "id"
