@@ -80,6 +80,7 @@ class TextLayout(Closed):
     # is always several labels
     separator: str | None = None
     cut: str | None = None  # character from which on a label is cut off (`DESC:manner` is `DESC`)
+    quotes: Quotes = "detect"  # as in `TableLayout`
     encoding: str | None = None  # encoding of lines that are not UTF-8, in old releases
 
     @property

@@ -126,7 +126,7 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
         layouts = (TableLayout.model_validate({"columns": named, "optional": optional}),)
     if settings.quotes:
         layouts = tuple(
-            layout.model_copy(update={"quotes": settings.quotes}) if isinstance(layout, TableLayout) else layout
+            layout.model_copy(update={"quotes": settings.quotes}) if hasattr(layout, "quotes") else layout
             for layout in layouts
         )
     return record.model_copy(update={"layouts": layouts})

@@ -54,7 +54,8 @@ def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
     for layout in layouts:
         if layout.form == "label first":
             return layout
-        columns = columns_of(path, layout.form or table_format(path), [candidate.columns for candidate in layouts])
+        wanted = [candidate.columns for candidate in layouts]
+        columns = columns_of(path, layout.form or table_format(path), wanted, layout.quotes)
         if all(name in columns for name in layout.columns):
             require_once(path, columns, layout.columns)
             return layout
@@ -86,7 +87,7 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
 def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
-    for line, cells in named_rows(path, form, encoding=layout.encoding):
+    for line, cells in named_rows(path, form, layout.quotes, layout.encoding):
         if isinstance(cells, RowError):
             yield line, cells
             continue

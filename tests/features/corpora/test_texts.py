@@ -49,6 +49,15 @@ def test_quotes_around_every_cell_are_no_part_of_it(tmp_path):
     assert (row.text, row.labels) == ("A cat.", (("label", "x"),))
 
 
+def test_settings_decide_on_quotes_that_show_nothing(tmp_path):
+    (tmp_path / "t.tsv").write_text('text\tlabel\n"A cat."\tx\nA dog.\ty\n')
+
+    found = {
+        quotes: outcomes(tmp_path, "t.tsv", dataset="texts", quotes=quotes)[0].text for quotes in (None, "enclose")
+    }
+    assert found == {None: '"A cat."', "enclose": "A cat."}
+
+
 def test_labels_choose_what_is_taken(tmp_path):
     (tmp_path / "t.tsv").write_text("text\tlabel\nA\tx|y\nB\ty\n")
 
