@@ -13,6 +13,7 @@ It becomes the column `same_length` of the table `metrics`, and a facet of every
 """
 
 import hashlib
+import inspect
 import re
 import sys
 import traceback
@@ -156,7 +157,7 @@ def own_metric(
             range=range,
             symmetric=symmetric,
             vacuous=vacuous,
-            file=function.__code__.co_filename,
+            file=inspect.unwrap(function).__code__.co_filename,  # one that is cached has no code of its own
         )
 
     return wrap

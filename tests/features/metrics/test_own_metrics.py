@@ -112,6 +112,11 @@ def test_a_file_may_begin_with_a_byte_order_mark_and_give_a_metric_a_second_name
     assert [metric.name for metric in load_files([read_metric_file(path)])] == ["length"]
 
 
+def test_a_function_may_be_cached():
+    cached = LENGTH.format("1.0").replace("\ndef", "\n@functools.cache\ndef")
+    assert one(f"import functools\n{cached}").score("a", "b") == 1.0
+
+
 def test_a_metric_can_be_made_without_a_file():
     @own_metric(reads="graphs", symmetric=False)
     def first_in_second(left, right):
