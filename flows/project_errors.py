@@ -16,7 +16,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -312,6 +312,8 @@ def _bounds(metadata: Iterable[Any]) -> str:
                 words.append(f"above {least}")
             case Le(le=most):
                 words.append(f"at most {most}")
+            case Lt(lt=most):
+                words.append(f"below {most}")
     return f" {' and '.join(words)}" if words else ""
 
 
