@@ -13,7 +13,7 @@ from facetflow import internals
 from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts, require_whole
 from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
-from features.core.faults import CannotExplain, EmptyText, LibraryMissing, NotTexts
+from features.core.faults import CannotExplain, EmptyText, NotTexts
 from features.models import BUNDLED_ENCODER
 from features.parsers.devices import resolve_device
 from features.sentences import normalise
@@ -360,10 +360,5 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
     """
     folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER))
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
-    try:
-        model = internals.load_encoder(folder, device=None if device == "auto" else resolve_device(device))
-    except ImportError as error:
-        raise LibraryMissing(
-            "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"
-        ) from error
+    model = internals.load_encoder(folder, device=None if device == "auto" else resolve_device(device))
     return Encoder(folder, model, layout)

@@ -279,8 +279,13 @@ def assemble(start: Path, shipped: Path, folder: Path) -> None:
             shutil.copyfile(path, target)
     if (shipped / TUNED).is_file():
         import numpy as np
-        from safetensors.numpy import load_file, save_file
 
+        try:
+            from safetensors.numpy import load_file, save_file
+        except ImportError as error:
+            raise LibraryMissing(
+                f"The model {shipped.name!r} needs safetensors; install it with `pip install facetflow[encoders]`."
+            ) from error
         weights, tuned = load_file(start / WEIGHTS), load_file(shipped / TUNED)
         for name, value in tuned.items():
             whole = name.removesuffix(LEFT).removesuffix(RIGHT)

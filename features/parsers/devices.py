@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from features.core.faults import DeviceMissing
+from features.core.faults import DeviceMissing, LibraryMissing
 from features.core.wording import counted
 
 
@@ -16,11 +16,15 @@ def resolve_device(device: str) -> str:
     On a GPU this process no longer uses cuDNN's attention.
 
     Raises:
+        ModelError: torch is not installed.
         SettingsError: it is not the name of a device, or this process does not see the device.
     """
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", str(device)):
         raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
-    import torch
+    try:
+        import torch
+    except ImportError as error:
+        raise LibraryMissing("Models need torch; install it with `pip install facetflow[encoders]`.") from error
 
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -275,6 +275,7 @@ def load_parser(folder: Path, settings: AmrSettings, base: str | None = None) ->
 
     The base encoder is the one that the model names, unless another is given.
     """
+    device = resolve_device(settings.device)
     import torch
 
     from features.parsers.embedded.network import Network, fill_tables, read_shape
@@ -294,7 +295,6 @@ def load_parser(folder: Path, settings: AmrSettings, base: str | None = None) ->
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
             f" ({error}); install the model again."
         ) from error
-    device = resolve_device(settings.device)
     network.to(device, torch.bfloat16 if takes_bfloat16(settings.precision, device) else torch.float32)
     use_onednn(network)
     reader = SentenceReader(base_folder, encoder.positions)

@@ -114,7 +114,6 @@ def load(settings: SrlSettings) -> SrlParser:
 
 @lru_cache(maxsize=2)
 def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
-    hide_progress_bars()
     tagger = load_tagger(path, settings)
     if settings.predicates == "tagger" and not tagger.finds_predicates:
         raise ModelUnfit(
@@ -131,6 +130,8 @@ def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
 
         from features.parsers.onednn import use_onednn
         from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
+
+        hide_progress_bars()
     except ImportError as error:
         raise LibraryMissing(
             "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."

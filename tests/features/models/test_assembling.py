@@ -1,5 +1,6 @@
 """A model that is shipped as what differs from another one is put together where that one is."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from safetensors.numpy import load_file, save_file
 from sentences import refused
 from ship_encoder import ship
 
-from features.core.faults import ModelNotPulled
+from features.core.faults import LibraryMissing, ModelNotPulled
 from features.models import MODELS, locate, pull, pulled, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
@@ -50,6 +51,12 @@ def shipped(tmp_path, monkeypatch):
     start.rename(tmp_path / "cache" / "held" / "model")
     install(tmp_path / "cache" / "held" / "model", "start", source="start==1", version="0" * 64, pinned=True)
     return encoder
+
+
+def test_without_the_library_of_weights_the_user_is_told_what_to_install(shipped, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    with refused(LibraryMissing):
+        locate("small")
 
 
 def test_a_shipped_model_is_the_trained_one_in_half_precision(shipped):

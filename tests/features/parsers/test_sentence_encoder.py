@@ -1,5 +1,6 @@
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import DeviceMissing, ModelNotLoaded, ModelNotPulled, WrongValue
+from features.core.faults import DeviceMissing, LibraryMissing, ModelNotLoaded, ModelNotPulled, WrongValue
 from features.models import locate
 from features.parsers.devices import resolve_device
 from features.parsers.sentence_encoder import SentenceEncoder, load
@@ -141,6 +142,12 @@ def test_devices() -> None:
     assert resolve_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
     with refused(DeviceMissing):
         resolve_device("cuda:99")
+
+
+def test_without_torch_the_user_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # as where `facetflow[flows]` alone is installed
+    with refused(LibraryMissing):
+        resolve_device("auto")
 
 
 def test_no_attention_is_planned_for_each_shape_of_a_batch_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
 from sentences import refused
 
-from features.core.faults import EncoderDamaged
+from features.core.faults import EncoderDamaged, LibraryMissing
 from training.encoders.loading import load_encoder
 
 
@@ -23,6 +24,12 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
     (folder / missing).unlink()
     with refused(EncoderDamaged):
         load_encoder(folder)
+
+
+def test_without_the_libraries_of_encoders_the_user_is_told_what_to_install(tiny_encoder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with refused(LibraryMissing):
+        load_encoder(tiny_encoder)
 
 
 def reconfigure(file, **changes):

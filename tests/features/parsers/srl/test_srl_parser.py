@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import tarfile
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import ModelDamaged, ModelUnfit, NotThisModel
+from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit, NotThisModel
 from features.core.types import RejectCode
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import Frame, Span
@@ -140,6 +141,12 @@ def test_what_is_wrong_with_an_archive_is_named(toy_tagger, tmp_path, change, fa
     change(folder)
     with refused(fault):
         load_tagger(folder, SrlSettings())
+
+
+def test_without_transformers_the_user_is_told_what_to_install(toy_tagger, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers.utils.logging", None)
+    with refused(LibraryMissing):
+        load_tagger(toy_tagger, SrlSettings())
 
 
 def test_an_archive_with_code_in_it_is_refused(toy_tagger, tmp_path):
