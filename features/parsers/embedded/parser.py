@@ -241,8 +241,7 @@ def connect(scores: Scores, leaves: NDArray[np.bool_], threshold: float) -> NDAr
     return _join(allowed, left[order], right[order], np.float32(threshold))  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True)
-def _join(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
+def _join_in_python(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
     n = len(allowed)
     piece = np.arange(n)
     edges = np.empty((len(left), 2), np.int64)
@@ -262,6 +261,12 @@ def _join(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
             edges[count, 1] = b if allowed[a, b] >= allowed[b, a] else a
             count += 1
     return edges[:count]
+
+
+try:
+    _join = numba.njit(_join_in_python, cache=True, nogil=True)
+except RuntimeError:  # no cache folder is writable (`features.metrics.compiled`, which no parser may import)
+    _join = numba.njit(_join_in_python, nogil=True)
 
 
 def takes_bfloat16(precision: str, device: str) -> bool:
