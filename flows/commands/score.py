@@ -159,7 +159,8 @@ def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
     The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
-    sentence of GOLD that a parser rejected is left out; it is named on stderr, and the exit code is 2.
+    sentence of GOLD that a parser rejected is left out, and the frames of one that is too long for the tagger count as
+    missed; both are named on stderr, and the exit code is 2.
     """
     from features.core.files import short_name, source_name
     from features.parsers.srl.frames import read_annotated
@@ -180,9 +181,14 @@ def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
         )
     else:
         _print_roles(f"{parser.name} on {short_name(gold)}", gold_predicates, own)
-    left_out = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
-    name_wrong(left_out)
-    return 2 if left_out else 0
+    wrong = [f"sentence {s.sentence_id!r} is left out: {s.reject}" for s in read if s.reject is not None]
+    wrong += [
+        f"sentence {s.sentence_id!r} is longer than the tagger reads: its gold frames count as missed"
+        for s in sentences
+        if parser.tagger.n_pieces(s.words) > parser.tagger.longest
+    ]
+    name_wrong(wrong)
+    return 2 if wrong else 0
 
 
 def _as_json(score: "SrlScore") -> dict[str, Any]:

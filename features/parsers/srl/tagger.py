@@ -63,8 +63,12 @@ class SrlTagger:
         return len(self.wordpieces.cut(words).ids)
 
     def find_predicates(self, sentences: Sequence[Words], on_readings: OnRows = ignore_rows) -> list[list[int]]:
-        """Return the positions of the predicates of each sentence; report to `on_readings` how many are done."""
-        readings = [_Reading(i, self.wordpieces.cut(words), None) for i, words in enumerate(sentences) if words]
+        """Return the positions of the predicates of each sentence; report to `on_readings` how many are done.
+
+        None are found in a sentence that has more than `longest` pieces.
+        """
+        cut = [self.wordpieces.cut(words) for words in sentences]
+        readings = [_Reading(i, pieces, None) for i, pieces in enumerate(cut) if pieces.starts and self._reads(pieces)]
         positions: list[list[int]] = [[] for _ in sentences]
         for batch, logits in self._run(readings, on_readings):
             likely = 1 / (1 + np.exp(-logits[:, :, 0])) > self.threshold
@@ -77,7 +81,7 @@ class SrlTagger:
     ) -> list[tuple[Frame, ...]]:
         """Return a frame for each predicate of sentences, in the order given.
 
-        No sentence may have more than `longest` pieces. A reading is reported per predicate.
+        Those of a sentence that has more than `longest` pieces have no spans. A reading is reported per predicate.
         """
         frames: list[dict[int, Frame]] = [{} for _ in sentences]
         for batch, logits in self.scores(sentences, predicates, on_readings):
@@ -88,7 +92,10 @@ class SrlTagger:
                 final = self._constraints.unique(path, row[: len(path)]) if self.exact else path
                 tags = [self.labels[i] for i in final[list(reading.pieces.starts)]]
                 frames[reading.sentence][reading.predicate] = Frame(reading.predicate, spans_of(tags))
-        return [tuple(of_sentence[i] for i in wanted) for of_sentence, wanted in zip(frames, predicates, strict=True)]
+        return [
+            tuple(of_sentence.get(i, Frame(i, ())) for i in wanted)
+            for of_sentence, wanted in zip(frames, predicates, strict=True)
+        ]
 
     def scores(
         self, sentences: Sequence[Words], predicates: Sequence[Sequence[int]], on_readings: OnRows = ignore_rows
@@ -96,9 +103,12 @@ class SrlTagger:
         """Yield batches of readings with their logits, (n, t, n_labels), one reading per predicate."""
         readings = []
         for number, (words, positions) in enumerate(zip(sentences, predicates, strict=True)):
-            pieces = self.wordpieces.cut(words)
-            readings += [_Reading(number, pieces, position) for position in dict.fromkeys(positions)]
+            if self._reads(pieces := self.wordpieces.cut(words)):
+                readings += [_Reading(number, pieces, position) for position in dict.fromkeys(positions)]
         return self._run(readings, on_readings)
+
+    def _reads(self, pieces: Pieces) -> bool:
+        return len(pieces.ids) <= self.longest
 
     def _run(
         self, readings: Sequence[_Reading], on_readings: OnRows

@@ -131,6 +131,16 @@ def test_the_score_as_json_with_a_reject_named(tmp_path: Path, capsys: pytest.Ca
     assert max(map(len, table.splitlines())) <= 80
 
 
+def test_a_sentence_that_is_too_long_counts_as_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = tmp_path / "gold.conll"
+    long = [f"{n}\tcat\tcat\tNN\t*\tcat\tcat.01\t{'(V*)' if n == 1 else '*'}\n" for n in range(1, 600)]
+    gold.write_text(f"{GOLD}\n# sent_id = long\n{''.join(long)}")
+    assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy", "--json"]) == 2
+    found = capsys.readouterr()
+    assert json.loads(found.out)["own_predicates"]["predicates"]["gold"] == 3
+    assert found.err == "sentence 'long' is longer than the tagger reads: its gold frames count as missed\n"
+
+
 def test_a_file_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = tmp_path / "gold.conll"
     gold.write_text("1\tYes\tyes\tUH\t*\t-\t-\n")

@@ -77,6 +77,13 @@ def test_several_predicates_each_get_their_frame(toy_settings):
     assert [[frame.predicate for frame in of_sentence] for of_sentence in frames] == [[2, 0, 2], [], [1]]
 
 
+def test_a_sentence_longer_than_the_tagger_reads_has_no_predicates_and_no_spans(toy_settings):
+    tagger = load(SrlSettings(**toy_settings)).tagger
+    long = ["the", "cat", "sees"] * 30
+    assert tagger.find_predicates([long]) == [[]]
+    assert tagger.tag([long], [[2]]) == [(Frame(2, ()),)]
+
+
 def test_predicates_by_part_of_speech(toy_settings, pipeline_name):
     parser = load(SrlSettings(**toy_settings, predicates="spacy", tags=pipeline_name))
     assert parser.find_predicates([["The", "girl", "has", "seen", "a", "cat", "."], []]) == [[2, 3], []]
