@@ -118,7 +118,7 @@ def model_folder(model: str) -> Path:
 
 def is_embedded(model: str) -> bool:
     """Return whether a name or folder is that of an embedded parser, not of another kind."""
-    return model == BUILT_IN or (Path(model) / DESCRIPTION_FILE).is_file()
+    return model == BUILT_IN or (Path(model).expanduser() / DESCRIPTION_FILE).is_file()
 
 
 def weights_digest(model: str) -> str:

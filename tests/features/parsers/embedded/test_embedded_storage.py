@@ -5,7 +5,7 @@ import torch
 from sentences import refused
 
 from features.core.faults import ModelDamaged, NotThisModel
-from features.parsers.amr import load
+from features.parsers.amr import is_embedded, load
 from features.parsers.embedded.storage import (
     Description,
     Storage,
@@ -27,6 +27,12 @@ VOCABULARY = Vocabulary(
     frames={"sing": ["01"]},
 )
 DESCRIPTION = Description("test", "tiny", "0" * 64, VOCABULARY, Thresholds(arc=1.0), {"width": 12})
+
+
+def test_a_model_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    save_model(tmp_path / "mine", DESCRIPTION, {})
+    assert is_embedded("~/mine")
 
 
 @pytest.mark.parametrize(("storage", "error"), [("int8", 1 / 127), ("float16", 1 / 1024)])
