@@ -19,6 +19,7 @@ from features.core.closed import Closed
 from features.core.errors import SettingsError
 from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
 from features.corpora.settings import EvaluationSet
+from features.models import MODELS
 from training.data.labelled_pairs import LabelledPairs
 from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
@@ -136,7 +137,10 @@ def read_job(kind: type[Job], path: Path) -> Job:
 def read_parser_job(kind: type[Job], path: Path) -> Job:
     """Read the job of a parser; its paths are made absolute, relative to the folder of the file."""
     given = read_job(kind, path).model_dump()
-    return kind.model_validate(_absolute(given, path.resolve().parent / given.pop("base")))
+    base, settings = path.resolve().parent / given.pop("base"), given["settings"]
+    if settings["backbone"] not in MODELS and (folder := base / settings["backbone"]).is_dir():
+        settings["backbone"] = str(folder)
+    return kind.model_validate(_absolute(given, base))
 
 
 def _absolute(value: Any, base: Path) -> Any:

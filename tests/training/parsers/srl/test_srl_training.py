@@ -15,6 +15,7 @@ from features.parsers.srl.frames import read_annotated
 from features.parsers.srl.parser import load_tagger
 from features.parsers.srl.scoring import evaluate
 from features.parsers.wordpieces import Wordpieces
+from training.jobs import read_parser_job
 from training.loop.loop import Loop
 from training.parsers.srl import train as srl_train
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
@@ -172,6 +173,12 @@ def test_the_process_takes_a_job_whose_paths_start_from_its_folder(base, corpus,
         file.write_text(json.dumps(content | {"settings": settings | changes}))
         assert srl_train.main(["--settings", str(file)]) == 1
         assert said in capsys.readouterr().err
+
+
+def test_a_backbone_beside_the_settings_is_found_from_anywhere(base):
+    source, file = {"train": "train.conll", "dev": "dev.conll"}, base.parent / "job.json"
+    file.write_text(json.dumps({"source": source, "settings": {"backbone": base.name}, "output": "run"}))
+    assert read_parser_job(TaggerJob, file).settings.backbone == str(base)
 
 
 def test_pieces_carry_the_tags_of_their_words(base, corpus):
