@@ -92,10 +92,15 @@ def held_out_keys(files: Iterable[HeldOut], dev: Iterable[GraphSource]) -> set[s
     keys = {leakage_key(sentence.text) for source in dev for sentence in read_source(source)}
     for file in files:
         if file.kind == "penman":
-            keys |= {leakage_key(text) for text, _ in _penman(file.path)}
+            texts = [block.metadata["snt"] for block in read_blocks(file.path) if "snt" in block.metadata]
         else:
             with open_text(file.path) as lines:
-                keys |= {leakage_key(field) for line in lines for field in line.split("\t")}
+                texts = [field for line in lines for field in line.split("\t")]
+        if not texts:
+            raise FileEmpty(
+                f"the held-out file {str(file.path)!r} has no line '# ::snt'; give a table as kind \"table\""
+            )
+        keys |= set(map(leakage_key, texts))
     return keys - {""}
 
 

@@ -50,6 +50,15 @@ def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path: Path
     assert of_second == {"read": 2, "held_out": 0, "repeated": 1, "unsuited": 1, "kept": 0}
 
 
+def test_a_held_out_sentence_needs_no_graph_and_a_table_is_not_taken_for_graphs(tmp_path: Path) -> None:
+    rejected, table = tmp_path / "rejected.amr", tmp_path / "test.tsv"
+    rejected.write_text("# ::snt The dogs.\n# ::reject no_graph: none\n", encoding="utf-8")
+    assert held_out_keys([HeldOut(path=rejected)], []) == {"the dogs"}
+    table.write_text("7\tA boy.\n", encoding="utf-8")
+    with refused(FileEmpty):
+        held_out_keys([HeldOut(path=table)], [])
+
+
 def test_guidelines_give_each_sentence_of_a_graph(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_text(GUIDELINES, encoding="utf-8")
