@@ -61,8 +61,10 @@ def other_language(text: str) -> str | None:
     spelt = _WORD.findall(text)
     if spelt and not any(unicodedata.name(letter, "").startswith("LATIN") for letter in "".join(spelt)):
         return "another script"
-    # A capital within a sentence marks a name: "Los Angeles", "Simone de Beauvoir".
+    # A capital within a sentence marks a name: "Simone de Beauvoir"; and "Los Angeles", though not "Der Hund".
     words = {word.lower() for number, word in enumerate(spelt) if number == 0 or word[0].islower()}
+    if spelt[1:] and spelt[1][0].isupper():
+        words -= {spelt[0].lower()} - _COMMON["German"] - _COMMON["English"]
     english = len(words & _COMMON["English"])
     name, common = max(((name, words & common) for name, common in _COMMON.items()), key=lambda pair: len(pair[1]))
     strange = any(not word.isascii() for word in words)

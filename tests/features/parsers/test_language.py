@@ -32,6 +32,8 @@ def test_every_sentence_of_the_example_is_english():
         "Beyoncé will die.",
         "Ten ships sank.",
         "Ben likes apples.",
+        "Los Angeles police arrest man",
+        "Al Gore wins debate",
         "Angela Merkel",
         "Two men boxing",
         "",
