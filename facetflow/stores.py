@@ -81,6 +81,6 @@ def open_store(path: str | Path, release: int | None = None) -> FeatureStore:
     Raises:
         StoreError: there is no store, no release yet or no such release, or its tables do not hold what was published.
     """
-    within = Path(str(path)) / "store"
+    within = Path(str(path)).expanduser() / "store"
     store = Store.open(within if (within / "store.json").is_file() else path)
     return FeatureStore(store, store.release(release))

@@ -227,9 +227,11 @@ def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, t
         plain.explain("a cat", "a dog")
 
 
-def test_a_store_is_read_at_its_release(project: Path) -> None:
+def test_a_store_is_read_at_its_release(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = facetflow.open_store(project)
     assert store.path == project / "store"
+    monkeypatch.setenv("HOME", str(project.parent))
+    assert facetflow.open_store(f"~/{project.name}").path == store.path
     assert {name: store.table(name).collect().height for name in store.tables} == {
         "sentences": 3,
         "pairs": 2,
