@@ -278,7 +278,7 @@ class Encoder:
         Raises:
             SettingsError: the encoder has no such facet.
         """
-        parts = (self.folder.resolve().name, facet, aspect)
+        parts = (self.folder.name, facet, aspect)
         name = "facetflow/" + "-".join(part for part in parts if part)
         return MtebEncoder(self, internals.facet_dimensions(self._layout, facet or internals.WHOLE), aspect, name)
 
@@ -358,7 +358,8 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
         ModelError: the folder holds no encoder or a damaged one, or sentence-transformers is not installed.
         SettingsError: there is no such device.
     """
-    folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER))
+    # Resolved: the link `current` may lead to another run tomorrow, and the working folder may change.
+    folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER)).resolve()
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
     model = internals.load_encoder(folder, device=None if device == "auto" else resolve_device(device))
     return Encoder(folder, model, layout)

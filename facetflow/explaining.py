@@ -7,6 +7,7 @@ encoder.explain(a, b)      the same with predictions of another encoder
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from facetflow import internals
@@ -101,11 +102,13 @@ def explain(
     return explanations[0] if single else explanations
 
 
-@cache
 def _bundled() -> "tuple[SentenceTransformer, internals.FacetLayout, str] | None":
-    """Return the bundled encoder, its facets and a line on it; None where its start model is not pulled."""
-    if (folder := bundled_encoder()) is None:
-        return None
+    """Return the bundled encoder, its facets and a line on it; None where its start model is not pulled yet."""
+    return None if (folder := bundled_encoder()) is None else _loaded(folder)
+
+
+@cache
+def _loaded(folder: Path) -> "tuple[SentenceTransformer, internals.FacetLayout, str]":
     layout = internals.FacetLayout.load(folder)
     return internals.load_encoder(folder), layout, internals.encoder_facts(folder).sentence
 

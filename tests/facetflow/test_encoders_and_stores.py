@@ -11,6 +11,7 @@ import pytest
 from sentences import refused
 
 import facetflow
+from facetflow.explaining import _bundled
 from features.core.errors import RowError
 from features.core.faults import (
     CannotExplain,
@@ -100,6 +101,21 @@ def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.Monk
     assert "has none" in second.graphs_from
     with refused(EmptyText):
         facetflow.explain("a", " ")
+
+
+def test_an_encoder_whose_start_model_is_pulled_later_predicts(
+    encoder: facetflow.Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("facetflow.explaining.bundled_encoder", lambda: None)
+    assert _bundled() is None
+    monkeypatch.setattr("facetflow.explaining.bundled_encoder", lambda: encoder.folder)
+    assert _bundled() is not None
+
+
+def test_an_encoder_stays_that_of_its_run_when_the_link_leads_elsewhere(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "current").symlink_to(project / "runs" / "s3bert" / "current")
+    loaded = facetflow.load_encoder(tmp_path / "current")
+    assert loaded.folder == (project / "runs" / "s3bert" / "current" / "encoder").resolve()
 
 
 def test_pairs_are_explained_however_they_are_given(encoder: facetflow.Encoder) -> None:
