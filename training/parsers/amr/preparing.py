@@ -10,6 +10,7 @@ import numpy as np
 
 from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
+from features.core.wording import counted
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, pad, padded_length, text_tensors
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES, Vocabulary
 from training.parsers.amr.alignment import Alignment, learn_translations
@@ -75,7 +76,12 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
             if target.root >= 0  # else the labels cannot express it
         ]
 
-    return Prepared(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
+    prepared = Prepared(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
+    if not prepared.train or not prepared.dev:
+        raise TooFewTexts(
+            f"the labels of {counted(len(train), 'sentence')} to train on are too rare to learn; give more"
+        )
+    return prepared
 
 
 def read_frames(path: Path | None) -> dict[str, list[str]]:

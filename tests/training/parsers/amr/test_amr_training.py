@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.errors import RowError, SettingsError
-from features.core.faults import OtherSettings
+from features.core.faults import OtherSettings, TooFewTexts
 from features.core.types import OnRows
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
@@ -187,6 +187,13 @@ def test_an_error_is_one_sentence(
 ) -> None:
     assert main(["--settings", str(make_settings(tmp_path, epochs=0))]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_too_few_sentences_are_an_error(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+    job = read_parser_job(AmrParserJob, make_settings(tmp_path))
+    (tmp_path / "train.amr").write_text("# ::snt none\n(n / none)\n\n# ::snt A cow moos.\n(m / moo-01)\n")
+    with refused(TooFewTexts):
+        train(job)
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"unknown": 1}, {"source": {"train": []}}])
