@@ -86,8 +86,10 @@ class Readings:
     @cached_property
     def labels(self) -> Positions:
         """Rank of each node's concept in the alphabet, equal for concepts that compare equal, shape (n_nodes,)."""
-        names = np.array([comparable(name) for name in self.graphs.concept_names], np.str_)
-        return np.asarray(np.unique(names, return_inverse=True)[1][self.graphs.concepts], np.int64)
+        names = [comparable(name) for name in self.graphs.concept_names]
+        # Not an array of numpy's strings: each would take the space of the longest.
+        rank = {name: number for number, name in enumerate(sorted(set(names)))}
+        return np.array([rank[name] for name in names], np.int64)[self.graphs.concepts]
 
     @cached_property
     def values(self) -> Ids:

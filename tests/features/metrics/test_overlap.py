@@ -1,5 +1,9 @@
+import tracemalloc
+
 import pytest
 from graph_pairs import batch_of, measure
+
+from features.metrics.readings import Readings
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,11 @@ from graph_pairs import batch_of, measure
 def test_bags_of_labels(name, left, right, value, no_vectors):
     batches = (batch_of([text]) for text in (left, right))
     assert measure(*batches, no_vectors, [name])[name].item() == pytest.approx(value)
+
+
+def test_a_long_concept_takes_no_space_for_each_other_one():
+    graphs = batch_of([*(f"(c / c{number})" for number in range(300)), f"(c / {'c' * 100_000})"])
+    tracemalloc.start()
+    assert len(set(Readings(graphs).labels)) == 301
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
