@@ -154,8 +154,8 @@ def identity_of(job: AmrParserJob, base_digest: str) -> str:
         repr(chosen),
         base_digest,
         repr(shares),
-        *(models.digest(file.path) for file in files),
-        models.digest(source.frames) if source.frames else "",
+        *(models.digest(file.path) for file in files if file.path.is_file()),
+        models.digest(source.frames) if source.frames and source.frames.is_file() else "",
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.errors import RowError, SettingsError
-from features.core.faults import OtherSettings, TooFewTexts
+from features.core.faults import FileMissing, OtherSettings, TooFewTexts
 from features.core.types import OnRows
 from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
@@ -193,6 +193,12 @@ def test_too_few_sentences_are_an_error(tmp_path: Path, make_settings: Callable[
     job = read_parser_job(AmrParserJob, make_settings(tmp_path))
     (tmp_path / "train.amr").write_text("# ::snt none\n(n / none)\n\n# ::snt A cow moos.\n(m / moo-01)\n")
     with refused(TooFewTexts):
+        train(job)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+    job = read_parser_job(AmrParserJob, make_settings(tmp_path, source={"held_out": [{"path": "none.amr"}]}))
+    with refused(FileMissing):
         train(job)
 
 
