@@ -38,7 +38,7 @@ class DependencyTree:
         tokens: the tokens as written.
         lemmas: their lemmas.
         tags: their fine-grained parts of speech.
-        starts: positions of their first characters.
+        starts: positions of their first characters in the sentence, with single spaces and in Unicode NFC.
         heads: positions of their heads; a root is its own head.
         relations: their relations to their heads.
     """
