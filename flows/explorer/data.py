@@ -91,7 +91,9 @@ class DataView(View):
         numbers = [column for column, kind in columns.items() if kind.is_numeric()]
         sortable = [column for column, kind in columns.items() if not kind.is_nested()]
         sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
-        rows = (frame.sort(sort, descending=falling, nulls_last=True) if sort else frame).slice((page - 1) * ROWS, ROWS)
+        # In the same order for every page, also among equal values: else rows are on two pages, or on none.
+        ordered = frame.sort(sort, descending=falling, nulls_last=True, maintain_order=True) if sort else frame
+        rows = ordered.slice((page - 1) * ROWS, ROWS)
         total = int(frame.select(pl.len()).collect().item())
         page_rows = _with_texts(rows.collect(), store, release)
         spread = _spread(frame, sort or query.text("metric")) if (sort or query.text("metric")) in numbers else None
@@ -119,7 +121,8 @@ def _pairs(store: Store, release: Release) -> pl.LazyFrame:
     hidden = ["shard_a", "shard_b", "positive_id"]
     pairs = store.scan("pairs", release.versions["pairs"]).drop(hidden, strict=False)
     if "metrics" in release.versions:
-        pairs = pairs.join(store.scan("metrics", release.versions["metrics"]), on="pair_id", how="left")
+        metrics = store.scan("metrics", release.versions["metrics"])
+        pairs = pairs.join(metrics, on="pair_id", how="left", maintain_order="left")
     return pairs.select(pl.exclude("pair_id"), "pair_id")
 
 

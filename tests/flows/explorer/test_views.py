@@ -8,6 +8,7 @@ from html import escape
 from urllib.parse import urlencode
 
 import markupsafe
+import polars as pl
 import pyarrow as pa
 import pytest
 from sentence_transformers import SentenceTransformer
@@ -158,6 +159,21 @@ def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):
     assert 'aria-sort="descending"' in page
     assert escape("<script>alert(1)</script>") in page
     assert "<script>" not in page
+
+
+def test_every_row_is_on_one_page_also_among_equal_values(in_project, monkeypatch, tmp_path):
+    for name, column in (("pairs", "corpus"), ("metrics", "smatch")):
+        for part in range(4):
+            rows = {
+                "pair_id": [f"p{n}" for n in range(part * 1000, part * 1000 + 1000)],
+                column: [f"{part % 2}"] * 1000,
+            }
+            pl.DataFrame(rows).write_parquet(tmp_path / f"{name}{part}.parquet")
+    monkeypatch.setattr(Store, "scan", lambda _, table, *__: pl.scan_parquet(tmp_path / f"{table}*.parquet"))
+    monkeypatch.setattr("flows.explorer.data.ROWS", 500)
+    for order in ("", "&sort=corpus&order=rising", "&sort=corpus"):
+        pages = [in_project.json(f"/data?page={page}{order}")["found"] for page in range(1, 9)]
+        assert len({row["pair_id"] for page in pages for row in page}) == 4000
 
 
 def test_rejected_rows_have_their_file_and_line(in_project):
