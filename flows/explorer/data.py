@@ -5,6 +5,7 @@
 Only the columns that a filter or the order needs are read of all rows.
 """
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from features.core.faults import UnknownTable
 from features.core.pages.plots import Axis, bars, draw_plot
 from features.core.wording import clipped, counted
 from features.ingest.rejected_rows import rejected_rows
+from features.sentences import normalise
 from features.store.differences import compare_releases
 from features.store.releases import Release
 from features.store.store import Store
@@ -29,6 +31,8 @@ REJECTS = "rejects"
 _ORDERS = ("rising", "falling")
 _MOST_PAGES = 10**9
 _BINS = 24
+_TEXTS = {"sentence_a": "text_a", "sentence_b": "text_b", "sentence_id": "sentence", "sentence": "sentence"}
+"""Columns of ids of sentences, whose texts are in a table of their own → what the texts are called."""
 
 
 class DataView(View):
@@ -139,25 +143,23 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
         low, high = query.number("low"), query.number("high")
         frame = frame if low is None else frame.filter(pl.col(metric) >= low)
         frame = frame if high is None else frame.filter(pl.col(metric) <= high)
-    if text := query.text("text").lower():
-        parts = [
-            pl.col(name).str.to_lowercase().str.contains(text, literal=True)
-            for name, kind in columns.items()
-            if kind == pl.String
-        ]
-        if "sentence_a" in columns:  # ids: the texts are in a table of their own
-            sentences = store.scan("sentences", release.versions["sentences"])
-            with_text = sentences.filter(pl.col("text").str.to_lowercase().str.contains(text, literal=True))
-            ids = with_text.select("sentence_id").collect()["sentence_id"].implode()
-            parts = [pl.col(side).is_in(ids) for side in ("sentence_a", "sentence_b")]
+    if text := normalise(query.text("text")).lower():
+        words, own = ([pl.col(of).str.to_lowercase().str.contains(text, literal=True)] for of in ("text", pl.String))
+        parts = [] if "sentence_a" in columns else own
+        if ends := _ends(columns):
+            found = store.scan("sentences", release.versions["sentences"]).filter(words)
+            parts.append(pl.col(ends).is_in(found.select("sentence_id").collect()["sentence_id"].implode()))
         frame = frame.filter(pl.any_horizontal(parts))
     return frame
 
 
+def _ends(columns: Collection[str]) -> list[str]:
+    return [name for name in _TEXTS if name in columns and "text" not in columns]
+
+
 def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFrame:
     """Return rows with the texts of their sentences, if they have ids of sentences."""
-    sides = {"sentence_a": "text_a", "sentence_b": "text_b", "sentence_id": "sentence", "sentence": "sentence"}
-    present = {name: text for name, text in sides.items() if name in rows.columns and "text" not in rows.columns}
+    present = {name: _TEXTS[name] for name in _ends(rows.columns)}
     if not present:
         return rows
     wanted = pl.col("sentence_id").is_in(pl.concat([rows[name] for name in present]).unique().implode())

@@ -28,9 +28,11 @@ document.addEventListener('click', async event => {
 });
 addEventListener('popstate', () => location.reload());
 
-// Fields that were left empty are not part of the address.
+// Fields that were left empty are not part of the address, nor, for another table, columns of the one shown.
 document.addEventListener('formdata', event => {
-  for (const [name, value] of [...event.formData]) if (!value) event.formData.delete(name);
+  const other = event.target.elements.table?.selectedOptions[0].defaultSelected === false;
+  const columns = other ? ['sort', 'order', 'metric', 'low', 'high'] : [];
+  for (const [name, value] of [...event.formData]) if (!value || columns.includes(name)) event.formData.delete(name);
 });
 
 // What is still being made is asked for again.

@@ -126,6 +126,15 @@ def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(bro
     assert lit >= 1
 
 
+def test_another_table_is_not_asked_for_the_columns_of_the_one_shown(browser, shown):
+    shown("/data?sort=smatch&metric=smatch&low=0.1&text=cats")
+    browser.run(
+        "const form = document.querySelector('form'); form.elements.table.value = 'labels'; form.requestSubmit();"
+    )
+    wait(lambda: browser.run("return location.search.includes('table=labels');"))
+    wait(lambda: browser.run("return document.querySelectorAll('.rows tbody tr').length === 1;"))
+
+
 def rows(browser):
     """Return the texts in the table of those that were chosen on a map."""
     return browser.run(

@@ -176,9 +176,19 @@ def test_every_row_is_on_one_page_also_among_equal_values(in_project, monkeypatc
         assert len({row["pair_id"] for page in pages for row in page}) == 4000
 
 
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [("labels&text=cat", 5), ("labels&text=TWO++cats", 1), ("amr&text=two+cats", 1), ("pairs&text=cat", 2)],
+)
+def test_a_text_is_found_in_every_table_with_ids_of_sentences(in_project, asked, rows):
+    assert in_project.json(f"/data?table={asked}")["rows"] == rows
+
+
 def test_rejected_rows_have_their_file_and_line(in_project):
     (row,) = in_project.json("/data?table=rejects")["found"]
     assert (row["file"], row["line"], row["code"]) == ("pairs.tsv", 2, "empty_sentence")
+    for none in ("page=2", "metric=line&low=7"):
+        assert "No row fits" in in_project.page(f"/data?table=rejects&{none}")
 
 
 @pytest.mark.parametrize(
