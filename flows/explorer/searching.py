@@ -105,7 +105,7 @@ def embedded_texts(
     longer than the query waits.
     """
     among, column = query.text("among", session.texts), query.text("column")
-    key = (str(explainer.folder), among, column, most, *_changed(among))
+    key = (str(explainer.folder), among, column, most, *_changed(session, among))
     searched, vectors = session.background.result_of(
         ("texts", *key),
         lambda tell: _embed(session, explainer, among, column, most, tell),
@@ -186,7 +186,10 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *,
     return facets if len(facets) == most else sorted(facets, key=lambda facet: -(facet["standing"] or 0.0))[:most]
 
 
-def _changed(among: str) -> Sequence[int]:
-    """Return what changes when a file does, so that it is read again."""
+def _changed(session: Session, among: str) -> list[int]:
+    """Return what changes when a file, one in a folder, or the newest release does, so that it is read again."""
     path = Path(among)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if among and path.exists() else ()
+    if not among or not path.exists():
+        return [release.number for release in session.releases()[1][-1:]]
+    states = [file.stat() for file in (path, *path.glob("*")) if file.exists()]
+    return [number for state in states for number in (state.st_mtime_ns, state.st_size)]

@@ -21,6 +21,7 @@ from features.store.store import Store
 from flows.explorer.background import Background, Working
 from training.encoded_files import encode_file
 from training.run_records import recorded
+from training.search.texts import SearchedTexts
 
 HOSTILE = "<script>alert(1)</script> \"' onmouseover=alert(1) "
 RUN = "<i>own/00001-abcdef/seed-0"
@@ -107,6 +108,23 @@ def test_a_search_by_facets_is_beside_that_of_the_plain_encoder(anywhere, tmp_pa
     turned = anywhere.json(f"/search?{address_of(**query, w_srl='-1')}")
     assert [row["text"] for row in turned["found"]] == [row["text"] for row in by_facet["found"]][::-1]
     assert "facet=srl" in anywhere.page(f"/search?{address_of(**query, w_srl='1')}")
+
+
+def test_what_has_changed_since_the_last_search_is_read_again(anywhere, in_project, monkeypatch, tmp_path):
+    (tmp_path / "a.txt").write_text("The boy sleeps.\n")
+    address = f"/search?{address_of(q='The girl sleeps.', among=str(tmp_path))}"
+    assert len(anywhere.json(address)["found"]) == 1
+    with (tmp_path / "a.txt").open("a") as file:
+        file.write("The girl sleeps.\n")
+    assert len(anywhere.json(address)["found"]) == 2
+    (_, releases), read = in_project.session.releases(), []
+    newest = "flows.explorer.searching.texts_among"
+    monkeypatch.setattr(newest, lambda *_: read.append(1) or SearchedTexts(in_project.texts, (), (), "release"))
+    for number in (7, 7, 8):
+        later = replace(releases[-1], number=number)
+        monkeypatch.setattr(in_project.session, "releases", lambda later=later: (None, [later]))
+        in_project.json("/search?q=cats")
+    assert len(read) == 2
 
 
 def test_a_map_shows_what_its_start_model_finds(of_a_map, tmp_path):
