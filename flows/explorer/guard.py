@@ -60,7 +60,7 @@ class Guard:
     def _admit(self, request: Request) -> ASGIApp:
         headers = request.headers
         host = headers.get("host", "")
-        if host.rpartition(":")[0] not in _HOSTS:
+        if host.partition(":")[0] not in _HOSTS:
             return _refuse(f"the host {host!r} is not this machine")
         if headers.get("origin", f"http://{host}") != f"http://{host}" or headers.get("sec-fetch-site", "") not in _OWN:
             return _refuse("another page sent this request")

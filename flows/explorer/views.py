@@ -90,8 +90,8 @@ class Query:
 
     def changed(self, **values: object) -> str:
         """Return the query of the address with some parameters changed; those that are None or empty are left out."""
-        new = self._given | {name: str(value) for name, value in values.items()}
-        return "?" + urlencode({name: value for name, value in new.items() if value not in {"", "None"}})
+        new = self._given | values
+        return "?" + urlencode({name: value for name, value in new.items() if value not in {"", None}})
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,10 @@ def test_other_hosts_and_origins_are_refused_even_with_the_cookie(in_project, he
     assert refused(in_project.client.get("/runs", headers=headers))
 
 
+def test_a_browser_names_no_port_80(in_project):
+    assert in_project.client.get("/runs", headers={"Host": "127.0.0.1"}).status_code == 200
+
+
 def test_a_page_may_load_only_what_is_its_own(in_project):
     headers = in_project.client.get("/runs").headers
     policy = headers["content-security-policy"]

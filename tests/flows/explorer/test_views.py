@@ -19,6 +19,7 @@ from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
 from features.store.store import Store
 from flows.explorer.background import Background, Working
+from flows.explorer.views import Query
 from training.encoded_files import encode_file
 from training.run_records import recorded
 from training.search.texts import SearchedTexts
@@ -367,6 +368,10 @@ def test_a_page_says_what_is_being_done():
     may_end.set()
     assert background.result_of(("a",), job, "Reading") == 7
     assert background.result_of(("b",), lambda _: 8, "Waiting") == 8
+
+
+def test_an_address_keeps_a_word_that_looks_like_nothing():
+    assert Query({"q": "None", "page": "2"}).changed(page=None, k=3) == "?q=None&k=3"
 
 
 def test_a_failed_job_is_tried_again():
