@@ -27,10 +27,11 @@ license_link: README.md
 """
 
 
-def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
+def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Path = Path()) -> int:
     """Write the folder of an encoder for a hub, which is whole or absent, and return its size in bytes.
 
-    The folder must be new, or empty. The name is `owner/name` on the Hub, for the card's examples.
+    The folder must be new, or empty. The name is `owner/name` on the Hub, for the card's examples. A relative path of
+    the start model begins at `base`.
     """
     if not (encoder / TRAINING_FILE).is_file() or not (encoder / CARD).is_file():
         raise NotAnEncoder(
@@ -50,18 +51,20 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None) -> int:
             shutil.copyfile(path, target)
         write_json(partial / TRAINING_FILE, without_folders(training))
         card = (encoder / CARD).read_text(encoding="utf-8")
-        write_text(partial / CARD, published_card(card, training, name))
+        write_text(partial / CARD, published_card(card, training, name, base))
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def published_card(card: str, training: Mapping[str, Any], name: str | None) -> str:
+def published_card(card: str, training: Mapping[str, Any], name: str | None, base: Path) -> str:
     """Return a model card with what the Hub reads: licence and base model; and with the encoder's name there."""
-    backbone = str(training["settings"]["backbone"])
-    start = _name_on_hub(backbone)
-    base = f"base_model: {start}\n" if start else ""
-    if start is None:
-        card = card.replace(backbone, Path(backbone).name)
-    card = card.replace("\ntags:\n", f"\n{_TERMS}{base}tags:\n", 1)
+    settings = training["settings"]
+    backbone = str(settings["backbone"])
+    start = _name_on_hub(backbone, base)
+    told = f"base_model: {start}\n" if start else ""
+    shown = {value: without_folders(value) for value in settings.values() if isinstance(value, str)}
+    for value, last in (shown | ({} if start else {backbone: Path(backbone).name})).items():
+        card = card.replace(value, last)
+    card = card.replace("\ntags:\n", f"\n{_TERMS}{told}tags:\n", 1)
     return card if name is None else card.replace(_PLACEHOLDER, name)
 
 
@@ -92,10 +95,10 @@ def upload(folder: Path, name: str, *, public: bool) -> str:
     return str(address)
 
 
-def _name_on_hub(backbone: str) -> str | None:
+def _name_on_hub(backbone: str, base: Path) -> str | None:
     record = models.MODELS.get(backbone)
     if record is None:
-        return backbone if is_hub_name(backbone) and not Path(backbone).exists() else None
+        return backbone if is_hub_name(backbone) and not (base / backbone).exists() else None
     if isinstance(record.source, Hub):
         return record.source.repository
     return f"sentence-transformers/{record.name}" if isinstance(record.source, Wheel) else None

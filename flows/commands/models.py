@@ -149,7 +149,7 @@ def publish(project: Path, *, encoder: str | None, output: Path, name: str | Non
     here = Here.read(project)
     folder, shown = named_or_in_use(here.runs, encoder, among=here.encoders)
     here.use(folder, encoder)
-    size = write_folder(folder, output, name)
+    size = write_folder(folder, output, name, Path() if here.project is None else here.project.base)
     say(f"Wrote {shown} to {output} ({size / 1e6:.1f} MB). Read {CARD} before you give it to others.")
     if "Not evaluated yet." in (output / CARD).read_text(encoding="utf-8"):
         say("Its card has no scores yet: `facetflow evaluate` writes them, then publish again.")

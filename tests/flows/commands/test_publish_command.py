@@ -82,6 +82,19 @@ def test_the_start_model_has_its_name_on_the_hub(encoder, tmp_path):
     assert front["base_model"] == "sentence-transformers/all-MiniLM-L6-v2"
 
 
+def test_a_start_model_in_a_folder_of_the_project_has_none_and_its_parser_no_folder(encoder, tmp_path):
+    (tmp_path / "there/models/mine").mkdir(parents=True)
+    (tmp_path / "there/facetflow.toml").write_text('name = "there"\n[[corpora]]\ndataset = "example"\n')
+    training = json.loads((encoder / "training.json").read_text())
+    training["settings"] |= {"backbone": "models/mine", "parser": str(tmp_path / "there")}
+    (encoder / "training.json").write_text(json.dumps(training))
+    (encoder / "README.md").write_text(write_card(training))
+    assert run(["--project", "there/facetflow.toml", "publish", "--encoder", "./encoder", "-o", "out"]) == 0
+    card = (tmp_path / "out/README.md").read_text()
+    assert "base_model" not in yaml.safe_load(card.split("---")[1])
+    assert str(tmp_path) not in card
+
+
 @pytest.mark.parametrize("options", [["--push"], ["--public"], ["--name", "mine"]])
 def test_nothing_is_uploaded_by_mistake(encoder, options, capsys, tmp_path):
     assert run(["publish", "--encoder", "./encoder", "-o", "out", *options]) == 1
