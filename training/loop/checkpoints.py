@@ -41,6 +41,6 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
     if state.get("identity") != identity:
         raise OtherSettings(
             f"the checkpoint {str(path)!r} was made with other settings, data or backbone; choose another output "
-            "folder (`facetflow train`: another --name), or delete it to start again"
+            "folder (for an encoder of a project: another `name`), or delete it to start again"
         )
     return state
