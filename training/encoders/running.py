@@ -191,14 +191,18 @@ def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
 def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     """Return how a finished training (`training.json`) differs from a plan; empty if it does not."""
     parts = []
-    before = flattened(training["settings"])
+    before, now = flattened(training["settings"]), plan.decisive
     # A searched setting has the value that was chosen; the values that were tried must be the same.
     searched = {name for name in plan.settings.search if f"search.{name}" in before}
+    # Settings of both versions. A table among them, such as `finish`, may be missing on one side.
+    known = (training["settings"].keys() & type(plan.settings).model_fields) - {"loop", *UNDECISIVE}
     changed = [
         # A list of facets or corpora would make the message too long.
-        name if isinstance(value, list) else f"{name} {json.dumps(before[name])}, now {json.dumps(value)}"
-        for name, value in plan.decisive.items()
-        if name in before and before[name] != value and name.removeprefix("loop.") not in searched
+        name if isinstance(value, list) else f"{name} {json.dumps(before.get(name))}, now {json.dumps(value)}"
+        for name, value in (dict.fromkeys(before) | now).items()
+        if (name.partition(".")[0] in known or (name in before and name in now))
+        and before.get(name) != value
+        and name.removeprefix("loop.") not in searched
     ]
     if changed:
         parts.append(f"other settings ({'; '.join(changed)})")

@@ -11,6 +11,7 @@ from features.core.faults import AnotherProcess, EncoderDamaged, OtherSettings
 from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.running import TrainingPlan, is_finished
+from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.runs import TRAINING_LOCK
@@ -73,6 +74,19 @@ def test_a_newer_release_is_named(job, settings, tmp_path):
     write_json(tmp_path / "run" / "encoder" / "training.json", before)
     with refused(OtherSettings):
         is_finished(tmp_path / "run" / "encoder", plan)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [({}, {"finish": {"steps": 5}}), ({"layer_shares": {"mine": 0.5}}, {}), ({}, {"search": {"epochs": [1, 3]}})],
+)
+def test_a_table_of_settings_that_is_given_or_left_out_is_another_setting(job, tmp_path, before, now):
+    old, new = (S3bertSettings.model_validate(job.settings.model_dump() | given) for given in (before, now))
+    record = {"settings": old.model_dump(mode="json"), "data_digest": "a", "backbone_digest": "b", "files": {}}
+    write_json(tmp_path / "run" / "encoder" / "training.json", record | {"source": {}})
+    assert is_finished(tmp_path / "run" / "encoder", TrainingPlan(job, old, "a", "b", {}))
+    with refused(OtherSettings):
+        is_finished(tmp_path / "run" / "encoder", TrainingPlan(job, new, "a", "b", {}))
 
 
 def test_a_second_training_in_the_folder_is_refused(job):
