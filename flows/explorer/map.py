@@ -125,7 +125,7 @@ def _places(vectors: VectorBlocks, rows: Sequence[int], dimensions: slice, tell:
     from training.evaluation.retrieval.maps import LEAST_POINTS, fit_places, methods
 
     if len(rows) < LEAST_POINTS:
-        raise TooFewTexts(f"There are only {len(rows)} texts: a map needs at least {LEAST_POINTS}.")
+        raise TooFewTexts(f"A map needs at least {LEAST_POINTS} texts, and it would have {len(rows)}.")
     tell(f"Drawing a map of {len(rows):,} texts")
     return fit_places(methods()["t-SNE"](unit(vectors.vectors(rows)[:, dimensions]), SEED))
 

@@ -282,6 +282,12 @@ def test_too_few_texts_make_no_map(anywhere, tmp_path):
     assert anywhere.json(address, 400)["error"]["code"] == TooFewTexts.code
 
 
+def test_a_form_says_which_texts_an_empty_field_means(in_project, monkeypatch):
+    assert "empty for the newest release" in in_project.page("/search")
+    monkeypatch.setattr(in_project.session, "texts", "notes.txt")
+    assert "empty for notes.txt" in in_project.page("/search")
+
+
 def test_the_vectors_of_a_file_are_searched_and_those_of_another_encoder_refused(anywhere, tmp_path):
     texts, file = tmp_path / "texts.txt", tmp_path / "vectors.arrow"
     texts.write_text("".join(f"{text}\n" for text in anywhere.texts[:3]))
