@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from features.core.errors import StoreError
+from features.core.faults import NoStore
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from features.store.releases import Release
 from features.store.store import Store
@@ -55,7 +55,7 @@ class Session:
         try:
             store = None if self.here.store is None else Store.open(self.here.store)
             return store, [] if store is None else store.releases()
-        except StoreError:
+        except NoStore:
             return None, []
 
     def encoders(self) -> list[str]:

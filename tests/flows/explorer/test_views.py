@@ -14,7 +14,15 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from features import models
-from features.core.faults import EmptyText, OutOfRange, TooFewTexts, UnknownName, UnknownTexts, VectorsWrong
+from features.core.faults import (
+    EmptyText,
+    OutOfRange,
+    StoreDamaged,
+    TooFewTexts,
+    UnknownName,
+    UnknownTexts,
+    VectorsWrong,
+)
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
 from features.store.store import Store
@@ -164,6 +172,17 @@ def test_a_release_without_pairs_opens_with_what_it_has(in_project, monkeypatch)
     newest = in_project.session.releases()[1][-1]
     monkeypatch.setattr(Store, "release", lambda *_: replace(newest, rows=newest.rows | {"pairs": 0}))
     assert in_project.json("/data")["table"] == "labels"
+
+
+def test_a_store_that_cannot_be_read_is_not_said_to_have_no_release(in_project):
+    release = in_project.session.here.store / "releases/00002.json"
+    content = release.read_bytes()
+    release.write_text("{")
+    try:
+        for view in ("data", "sentence?text=Two+cats+look."):
+            assert in_project.json(f"/{view}", 400)["error"]["code"] == StoreDamaged.code
+    finally:
+        release.write_bytes(content)
 
 
 def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):
