@@ -88,4 +88,5 @@ def _roles(row: pl.DataFrame, text: str) -> str:
         spans = [(span.label, tuple(range(span.start, span.end))) for span in frame.spans]
         arguments = tuple(ExplainedArgument(label, words, None) for label, words in spans if label != "V")
         frames.append(ExplainedFrame((frame.predicate,), arguments))
-    return draw_spans(text, ExplainedSentence(tuple(roles.words), (None,) * len(roles.words), tuple(frames)))
+    sentence = ExplainedSentence(tuple(roles.words), (None,) * len(roles.words), tuple(frames))
+    return draw_spans(text, sentence) if frames else ""

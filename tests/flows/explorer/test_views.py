@@ -26,6 +26,7 @@ from features.core.faults import (
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
 from features.store.store import Store
+from flows.explorer import sentence
 from flows.explorer.background import Background, Working
 from flows.explorer.views import Query
 from training.encoded_files import encode_file
@@ -258,6 +259,21 @@ def test_a_sentence_is_shown_with_its_graph_its_tree_and_its_roles(in_project):
     other = in_project.json("/sentence?text=Prices+fall.")
     assert (other["srl"], other["dependencies"]) == (None, None)
     assert in_project.json("/sentence?text=x&release=7", 400)["error"]["code"] == UnknownName.code
+
+
+def test_a_sentence_without_a_predicate_has_no_roles(in_project, monkeypatch):
+    none = [
+        pl.lit([], pl.List(pl.Int64)).alias(name) for name in ("predicates", "span_frames", "span_starts", "span_ends")
+    ]
+
+    def empty(store, release, table, text, read=sentence._row):
+        row = read(store, release, table, text)
+        return row.with_columns(*none, span_labels=pl.lit([], pl.List(pl.String))) if table == "srl" else row
+
+    monkeypatch.setattr(sentence, "_row", empty)
+    page = in_project.page("/sentence?text=Two+cats+look.")
+    assert "It has no predicate." in page
+    assert "the mean of its words" not in page
 
 
 def test_texts_of_a_release_are_placed_and_coloured_by_label_metric_and_facet(in_project):
