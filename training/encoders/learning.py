@@ -24,6 +24,7 @@ from features.core.faults import Conflict
 from training.encoders.running import Learnt, TaskT, TrainingPlan, Tried
 from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
+from training.loop.course import FILE_NAME
 from training.loop.loop import Loop, Outcome
 from training.loop.machine import Machine
 from training.loop.task import Task, parameters_of
@@ -107,6 +108,8 @@ def _search(
     task, loop = loop_at(chosen)  # resumes from its checkpoint, which is at the end
     loop.run_and_write(lambda outcome: complete(Learnt(task, outcome, dict(chosen.values), tuple(tried))))
     if together.rank() == 0:
+        if (course := loop.folder / FILE_NAME).exists():  # that of the encoder
+            course.replace(plan.job.output / FILE_NAME)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -19,11 +19,15 @@ _NOT_SCORES = frozenset({"step", "epoch", "best", _RATE, _LEFT})
 
 
 def read_course(folder: Path) -> dict[str, dict[int, float]]:
-    """Return the losses and dev scores that a training has reported in its folder: name → step → value."""
+    """Return the losses and dev scores that a training has reported in its folder: name → step → value.
+
+    They are those of the part that reported last: each part, or point of a search, has a folder within that one.
+    """
     course: dict[str, dict[int, float]] = {}
     try:
-        lines = (folder / FILE_NAME).read_text(encoding="utf-8").splitlines()
-    except OSError:  # it has reported nothing yet
+        file = max(folder.rglob(FILE_NAME), key=lambda file: file.stat().st_mtime_ns)
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):  # it has reported nothing yet
         return course
     for line in lines:
         try:

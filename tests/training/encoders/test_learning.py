@@ -10,6 +10,7 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop import loop
+from training.loop.course import read_course
 from training.run_records import state_of
 
 SEARCH = {"learning_rate": (1e-5, 3e-3), "epochs": (1, 2)}
@@ -48,6 +49,7 @@ def test_the_encoder_of_a_search_is_the_one_that_its_best_values_alone_give(job,
     assert_same_weights(folder, alone)
     assert told(alone)["history"] == told(folder)["history"]
     assert not (folder.parent / "search").exists()
+    assert read_course(folder.parent)["dev_loss"] == {look["step"]: look["total"] for look in told(folder)["history"]}
     card = (folder / "README.md").read_text()
     assert "| 0.003 | 2 |" in card
     assert card.count("this encoder") == 1

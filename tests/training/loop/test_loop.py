@@ -9,6 +9,7 @@ from sentences import refused
 
 from features.core.faults import LossNotFinite, OtherSettings, UnknownName
 from training.loop import checkpoints
+from training.loop.course import read_course
 from training.loop.settings import LoopSettings, share_of_rate
 
 
@@ -216,6 +217,16 @@ def test_the_course_is_in_a_file(line, make_loop, tmp_path):
     assert [line["step"] for line in lines if "loss" in line] == [3, 6, 9, 12, 15, 18]
     assert [line["dev_score"] for line in lines if "dev_score" in line] == [0.5, 0.7, 0.6]
     assert [line["best"] for line in lines if "best" in line] == [True, True, False]
+
+
+def test_the_course_of_a_part_is_that_of_the_training_until_the_next_begins(line, make_loop, tmp_path):
+    make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3).run()
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "run").rename(tmp_path / "whole/layers")
+    course = read_course(tmp_path / "whole")
+    assert list(course["dev_score"].values()) == [0.5, 0.7, 0.6]
+    (tmp_path / "whole/progress.jsonl").write_text('{"step": 2, "loss": 1}\n')
+    assert read_course(tmp_path / "whole") == {"loss": {2: 1}}
 
 
 def test_a_tracker_that_is_none_is_refused(line, make_loop):
