@@ -1,7 +1,7 @@
 # facetflow: `make` prints this help.
 #
 # Everything lives in .venv; nothing else on the machine is touched. Packages are installed again when pyproject.toml or
-# constraints.txt changes. PYTHON selects the interpreter (3.11 or later).
+# constraints.txt changes. PYTHON selects the interpreter (3.11 or later) of a new .venv; `make clean` removes one.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -26,7 +26,7 @@ help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run models ## set up, then: build, train, evaluate and explain the built-in example
-	$(call run_example,$(CURDIR)/$(BIN)/facetflow,$(EXAMPLE))
+	$(call run_example,"$(CURDIR)/$(BIN)/facetflow",$(EXAMPLE))
 
 define run_example
 $(1) new $(2) --example --if-missing
@@ -75,7 +75,7 @@ dist-check: ## build sdist and wheel, install the wheel in an environment of its
 	$(DIST)/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir $(DIST) $(DIST)/*.tar.gz
 	$(DIST)/venv/bin/python tools/install.py all $(DIST)/*.whl
 	cd $(DIST) && venv/bin/facetflow models pull
-	$(call run_example,$(CURDIR)/$(DIST)/venv/bin/facetflow,$(DIST)/example)
+	$(call run_example,"$(CURDIR)/$(DIST)/venv/bin/facetflow",$(DIST)/example)
 
 # Benchmarks that take your own data sets as arguments, or compare with a package that is not installed here.
 NEED_MORE := benchmarks/aspects.py benchmarks/dependency_trees.py benchmarks/paraphrase.py benchmarks/structured_encoder.py benchmarks/facet_scores.py \
@@ -98,6 +98,7 @@ clean: ## remove the environment, the caches and the example's results
 WARM_UP := $(BIN)/python -c 'from features.metrics.measurement import warm_up; warm_up()'
 .PHONY: models
 models:
+	@$(BIN)/facetflow --version > /dev/null || { echo '$(VENV) was moved or lost its Python: `make clean`, then again' >&2; exit 1; }
 	$(WARM_UP) & $(BIN)/facetflow models pull && wait $$!
 
 $(VENV)/bin/pip:

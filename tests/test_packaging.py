@@ -3,6 +3,8 @@
 import ast
 import importlib
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -74,3 +76,16 @@ def test_what_set_up_calls_is_there(root, file):
     calls = re.findall(r"from ([\w.]+) import (\w+)", (root / file).read_text())
     assert calls
     assert all(callable(getattr(importlib.import_module(module), name)) for module, name in calls)
+
+
+def test_a_clone_may_lie_in_a_folder_with_a_space(root, tmp_path):
+    if (make := shutil.which("make")) is None:
+        pytest.skip("needs make")
+    clone = tmp_path / "my clone"
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(root / name, clone)
+    for name in ("bin/pip", ".run"):
+        (clone / ".venv" / name).touch()
+    done = subprocess.run([make, "--dry-run", "run"], cwd=clone, capture_output=True, text=True, check=True)
+    assert f'cd runs/example && "{clone}/.venv/bin/facetflow" build\n' in done.stdout
