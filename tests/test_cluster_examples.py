@@ -166,6 +166,41 @@ def test_the_certificates_that_the_script_makes_are_taken(folder: Path, tmp_path
     assert again.stderr == f"certificates.sh: {made} has certificates already\n"
 
 
+def test_certificates_of_which_a_run_made_a_part_are_made_again(folder: Path, tmp_path: Path) -> None:
+    if (real := shutil.which("openssl")) is None:
+        pytest.skip("needs openssl")
+    script = ["/bin/bash", str(folder / "certificates.sh"), str(tmp_path / "certificates")]
+    (tmp_path / "openssl").write_text(f'#!/bin/bash\n[ "$1" = x509 ] || exec {real} "$@"\nexit 1\n')
+    (tmp_path / "openssl").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert subprocess.run(script, env=environment, check=False, capture_output=True).returncode == 1
+    subprocess.run(script, check=True, capture_output=True)
+
+
+def test_a_job_of_slurm_ends_when_its_scheduler_does(folder: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, line in {"activate": "", "dask": "exit 1", "python": "exit 1", "srun": "exit 1", "hostname": ""}.items():
+        (programs / name).write_text(f"#!/bin/bash\n{line}\n")
+        (programs / name).chmod(0o755)
+    of_slurm = {"SLURM_NTASKS": "1", "SLURM_CPUS_PER_TASK": "2", "SLURM_MEM_PER_CPU": "4096", "SLURM_JOB_ID": "7"}
+    done = subprocess.run(
+        ["/bin/bash", str(folder / "slurm.sh"), "project"],
+        env={
+            **of_slurm,
+            "FACETFLOW_ENVIRONMENT": str(tmp_path),
+            "HOME": str(tmp_path),
+            "PATH": f"{programs}:/usr/bin:/bin",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "slurm.sh: the scheduler or all workers have ended, see above"
+
+
 @pytest.mark.parametrize("path", ["docs/howto/clusters.md", "examples/clusters/slurm.sh"])
 def test_no_http_server_of_dask_listens_on_every_interface(root, path):
     """One does without an address, also with --no-dashboard."""

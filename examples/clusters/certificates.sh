@@ -14,8 +14,10 @@ if [ -e ca.pem ]; then
   exit 1
 fi
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 \
-  -subj "/CN=dask authority" -keyout ca-key.pem -out ca.pem
+  -subj "/CN=dask authority" -keyout ca-key.pem -out new-ca.pem
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
   -subj "/CN=dask" -keyout key.pem -out request.pem
-openssl x509 -req -in request.pem -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 825 -out cert.pem
+openssl x509 -req -in request.pem -CA new-ca.pem -CAkey ca-key.pem -CAcreateserial -CAserial ca.srl \
+  -days 825 -out cert.pem
 rm request.pem
+mv new-ca.pem ca.pem # last: of an interrupted run, nothing is kept

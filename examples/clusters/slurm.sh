@@ -28,8 +28,9 @@ export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK TOKENIZERS_PARALLELISM=false
 # Dask's own value would have freed memory given back at once, which costs a quarter of a build.
 export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON='{"MALLOC_TRIM_THRESHOLD_": None}'
 
-address=tls://$(hostname -f):8786
-dask scheduler --protocol tls --port 8786 --no-dashboard --dashboard-address 127.0.0.1:0 &
+port=$((20000 + SLURM_JOB_ID % 10000)) # jobs may share a node
+address=tls://$(hostname -f):$port
+dask scheduler --protocol tls --port "$port" --no-dashboard --dashboard-address 127.0.0.1:0 &
 scheduler=$!
 srun --ntasks="$SLURM_NTASKS" dask worker "$address" --protocol tls --nworkers 1 --nthreads 1 \
   --memory-limit "$((SLURM_MEM_PER_CPU * SLURM_CPUS_PER_TASK))MiB" --resources CPU=1 \
@@ -39,6 +40,7 @@ trap 'kill "$workers" "$scheduler" 2>/dev/null || true' EXIT
 
 until python -c 'import sys; from distributed import Client; Client(sys.argv[1], timeout=5).wait_for_workers(1, timeout=60)' \
   "$address" 2>/dev/null; do
+  kill -0 "$scheduler" && kill -0 "$workers" || { echo "slurm.sh: the scheduler or all workers have ended, see above" >&2; exit 1; }
   sleep 2
 done
 facetflow --project "$project" build --dask-address "$address"
