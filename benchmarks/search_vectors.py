@@ -35,6 +35,8 @@ SEARCHES = {
 class Generated:
     """Stands for a model: its embeddings are numbers around a few centres."""
 
+    max_seq_length = tokenizer = None  # it reads everything
+
     def __init__(self, dimension: int) -> None:
         self._random = np.random.default_rng(0)
         self._centres = self._random.standard_normal((200, dimension), dtype=np.float32)
