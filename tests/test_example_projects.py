@@ -47,12 +47,14 @@ def test_cells_of_tables():
     assert gain([80.0], []) == ""
 
 
-def test_results_are_read_in_the_order_of_seeds(tmp_path):
-    for seed in (1, 0):
-        folder = tmp_path / "syntax" / "00001-abcdef" / f"seed-{seed}"
-        folder.mkdir(parents=True)
-        (folder / "metrics.json").write_text(f'{{"suites": {{"ratings": {seed}}}}}')
-    assert suites(tmp_path, "syntax") == [{"ratings": 0}, {"ratings": 1}]
+def test_results_are_those_of_the_newest_training_in_the_order_of_seeds(tmp_path):
+    for training in ("00001-fedcba", "00001-abcdef"):  # the same encoder with other settings, one after the other
+        for seed in (10, 1, 0):
+            folder = tmp_path / "syntax" / training / f"seed-{seed}"
+            (folder / "encoder").mkdir(parents=True)
+            (folder / "encoder" / "training.json").touch()
+            (folder / "metrics.json").write_text(f'{{"suites": {{"ratings": "{training}-{seed}"}}}}')
+    found = [result["ratings"] for result in suites(tmp_path, "syntax")]
+    assert found == ["00001-abcdef-0", "00001-abcdef-1", "00001-abcdef-10"]
     (folder / "metrics-transfer.json").write_text('{"suites": {"transfer": 2}}')
     assert suites(tmp_path, "syntax", "transfer") == [{"transfer": 2}]
-    assert suites(tmp_path, "twin") == []

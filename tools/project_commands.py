@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from training.runs import find_encoder, seeds_of
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -105,15 +107,16 @@ def _value(value: object) -> str:
 
 
 def suites(runs: Path, name: str, suite: str | None = None) -> list[Mapping[str, Any]]:
-    """Return the results of an encoder's runs, in the order of trainings and seeds: suite → its result.
+    """Return the results of the seeds of an encoder's newest training, in their order: suite → its result.
 
     Args:
         runs: folder of the project's runs.
         name: of the encoder.
         suite: the only suite that it was scored with, if there was one.
     """
-    files = sorted(runs.glob(f"{name}/*/seed-*/metrics{f'-{suite}' if suite else ''}.json"))
-    return [json.loads(file.read_text(encoding="utf-8"))["suites"] for file in files]
+    seeds = seeds_of(find_encoder(runs, name).parent)
+    files = (seed / f"metrics{f'-{suite}' if suite else ''}.json" for seed in seeds)
+    return [json.loads(file.read_text(encoding="utf-8"))["suites"] for file in files if file.is_file()]
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
