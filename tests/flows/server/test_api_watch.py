@@ -1,8 +1,10 @@
 """A Prefect server that disappears in the middle of a build: one sentence, soon, and no shard is blamed."""
 
 import socket
+import ssl
 import subprocess
 import sys
+from urllib.error import URLError
 
 import pytest
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES
@@ -80,6 +82,14 @@ def test_who_takes_connections_is_told_from_who_is_gone():
         assert standing(url, timeout=0.2) == "silent"
     assert standing(url) == "gone"
     assert standing("http://127.0.0.1:99999/api") == "gone"
+
+
+def test_a_certificate_is_for_prefects_client_to_judge(monkeypatch):
+    def refuse(*_, **__):
+        raise URLError(ssl.SSLCertVerificationError("self-signed certificate"))
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+    assert standing("https://server/api") == "answers"
 
 
 def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
