@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from facetflow import internals
 from features.core.faults import LibraryMissing
+from features.models import digest
 
 if TYPE_CHECKING:
     from mteb.models import ModelMeta
@@ -44,7 +45,9 @@ class MtebEncoder:
         except ImportError as error:
             raise LibraryMissing("this needs mteb; install it with `pip install facetflow[mteb]`") from error
         width = len(range(*self._dimensions.indices(self._encoder.dimension)))
-        return ModelMeta.create_empty({"name": self._name, "revision": "local", "embed_dim": width})
+        # MTEB keeps scores by name and revision, and would take those of another encoder in a folder of this name.
+        revision = digest(self._encoder.folder)
+        return ModelMeta.create_empty({"name": self._name, "revision": revision, "embed_dim": width})
 
 
 def _rows(embeddings: ArrayLike) -> NDArray[np.float32]:

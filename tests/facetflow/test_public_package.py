@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,3 +101,17 @@ def test_a_wheel_has_the_package_and_says_that_it_is_typed(root: Path, tmp_path:
     files = {path.partition("lib/")[2] for path in done.stdout.splitlines()}
     wanted = {f"facetflow/{path.name}" for path in (root / "facetflow").glob("*.py")}
     assert wanted | {"facetflow/py.typed", "features/py.typed", "training/py.typed"} <= files
+
+
+def test_mteb_knows_an_encoder_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from facetflow.benchmarking import MtebEncoder
+
+    fake = SimpleNamespace(ModelMeta=SimpleNamespace(create_empty=lambda meta: meta))
+    monkeypatch.setitem(sys.modules, "mteb", fake)  # which `make mteb` installs
+    monkeypatch.setitem(sys.modules, "mteb.models", fake)
+    revisions = []
+    for weights in ("before", "trained anew"):
+        (tmp_path / "weights").write_text(weights)
+        model = MtebEncoder(SimpleNamespace(folder=tmp_path, dimension=8), slice(8), None, "facetflow/published")
+        revisions.append(model.mteb_model_meta["revision"])
+    assert revisions[0] != revisions[1]
