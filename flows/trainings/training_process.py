@@ -81,13 +81,13 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
 
 
 def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
-    """Write each line to our standard error up to an error; return the error's lines."""
+    """Write each line to our standard error, but those of an error, which are returned; a log may go on after one."""
     withheld: list[str] = []
     for line in process.stdout or ():
-        if withheld or line.startswith((ERROR, INTERRUPTED, _TRACEBACK)):
+        levelled = _LEVELLED.match(line)
+        if line.startswith((ERROR, INTERRUPTED, _TRACEBACK)) or (withheld and not levelled):
             withheld.append(line.rstrip("\n"))
         else:
-            levelled = _LEVELLED.match(line)
             # Lines printed by a library have no level.
             level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
             click.echo(visible(text), err=True, nl=False)  # nowhere after `2>&-`
@@ -107,10 +107,8 @@ def _end(process: "subprocess.Popen[str]", *, by: BaseException) -> str:
 
 
 def _sentence(withheld: list[str]) -> str | None:
-    for begin in (ERROR, INTERRUPTED):
-        if withheld and withheld[0].startswith(begin):
-            return withheld[0].removeprefix(begin)
-    return None
+    prefixes = (ERROR, INTERRUPTED)
+    return next((line.removeprefix(each) for line in withheld for each in prefixes if line.startswith(each)), None)
 
 
 def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], code: int, withheld: list[str]) -> str:

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from features.core.faults import TrainingFailed
 from flows.trainings.training_process import run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
@@ -12,3 +15,19 @@ def test_a_log_that_nobody_hears_ends_no_training(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("sys.stderr", None)  # as after `2>&-`
     run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
+
+
+def test_a_log_goes_on_behind_the_traceback_of_a_library(tmp_path, monkeypatch, capsys):
+    lines = ["Traceback (most recent call last):", "OSError: of a thread", "<20>12:00:01 step 2"]
+    (tmp_path / "telling.py").write_text("".join(f"print({line!r})\n" for line in lines))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
+    assert capsys.readouterr().err == "12:00:01 step 2\n"
+
+
+def test_an_error_behind_the_traceback_of_a_library_is_the_reason(tmp_path, monkeypatch):
+    lines = ["Traceback (most recent call last):", "OSError: of a thread", "error: The loss is not finite."]
+    (tmp_path / "telling.py").write_text("".join(f"print({line!r})\n" for line in lines) + "raise SystemExit(1)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    with pytest.raises(TrainingFailed, match=r"^The loss is not finite\.$"):
+        run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
