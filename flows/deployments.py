@@ -75,7 +75,7 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
     target = target_of(project_file)
     schedules = [{"schedule": schedule_of(cron), "active": True}] if cron is not None else None
-    with get_client(sync_client=True) as client:
+    with server_does(f"register the project {target.name!r}"), get_client(sync_client=True) as client:
         _refuse_another_project(client, target)
         for each in (pool, *target.pools):
             _make_pool(client, each)

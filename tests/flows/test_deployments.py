@@ -194,6 +194,13 @@ def test_each_pool_that_an_encoder_names_has_deployments_and_needs_a_worker(proj
     assert pools == ["facetflow", "gpu"] * 2
 
 
+def test_a_pool_that_the_server_refuses_is_one_sentence(project, facetflow):
+    written(project, "refused-pool")
+    code, output = facetflow.run(project, "deploy", "--pool", "prefect-mine")
+    assert (code, output.count("\n")) == (1, 1)
+    assert "did not register the project 'refused-pool' (" in output
+
+
 @pytest.mark.parametrize("command", ["deploy", "build"])
 def test_a_server_that_asks_for_another_password_is_told(project, facetflow, facetflow_alone, command):
     written(project, "stranger")
