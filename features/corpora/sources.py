@@ -47,20 +47,21 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
         return [Source(path, f"{dataset.name}/{path.name}", SPLITS)]
     if isinstance(dataset.layouts[0], GraphLayout):
         return [
-            _parallel(dataset, split, _expand(files[split], base, key.format(split=split)))
+            _parallel(dataset, split, expand(files[split], base, key.format(split=split)))
             for split in SPLITS
             if split in files
         ]
     wanted: dict[Path, Source] = {}
     for split in SPLITS:
-        for path, name in _expand(files.get(split, ()), base, key.format(split=split)):
+        for path, name in expand(files.get(split, ()), base, key.format(split=split)):
             file = path.resolve()
             before = wanted[file].splits if file in wanted else ()
             wanted[file] = Source(path, name, tuple(dict.fromkeys((*before, split))))
     return list(wanted.values())
 
 
-def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
+def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
+    """Return the files behind paths and patterns, each with its name in messages; `base` and `key` as for `locate`."""
     expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
         path = base / os.path.expanduser(name)  # noqa: PTH111 - the method raises for a user who does not exist
@@ -88,7 +89,7 @@ def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
             raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
-        expanded += _expand(tuple(matches), base, key)
+        expanded += expand(tuple(matches), base, key)
     return expanded
 
 

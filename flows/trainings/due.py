@@ -18,8 +18,8 @@ release 2    metrics  pairs-00000 a1…  pairs-00001 c3…        both releases 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from features.core.errors import InputError, StoreError
 from features.core.types import Fingerprint, Shard
 from features.corpora.reading import read_evaluation
 from features.corpora.settings import EvaluationSet
+from features.corpora.sources import expand
 from features.models import shipped_version
 from features.store.plan import Plan
 from features.store.reader import StoreReader
@@ -275,10 +276,11 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
 
 def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     """Return the digests of the files of an evaluation set, in order; of those that can be read."""
-    names = [name for files in evaluation.splits.values() for name in ([files] if isinstance(files, str) else files)]
-    named = [base / Path(name).expanduser() for name in names]
-    every = [path for each in named for path in ([each] if each.is_file() else map(Path, sorted(glob(str(each)))))]  # noqa: PTH207
-    return [file_sha256(path) for path in every if path.is_file()]
+    found: list[Path] = []
+    for files in evaluation.splits.values():
+        with suppress(InputError):
+            found += [path for path, _ in expand(files, base, evaluation.files_key)]
+    return [file_sha256(path) for path in found]
 
 
 def _json(content: Any) -> str:

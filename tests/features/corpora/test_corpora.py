@@ -108,6 +108,12 @@ def test_several_files_and_patterns_make_one_split(tmp_path):
     assert [row.origin for row in named if isinstance(row, PairRow)] == ["sts/c.tsv:1", "sts/a.tsv:1"]
 
 
+def test_the_folder_of_the_project_is_no_pattern(tmp_path):
+    (folder := tmp_path / "data [v2]").mkdir()
+    (folder / "a.tsv").write_text("sentence_a\tsentence_b\na\tb\n")
+    assert texts(folder, dataset="pairs", files={"train": "*.tsv"})
+
+
 def test_absolute_paths_and_patterns_are_taken(tmp_path):
     (tmp_path / "a.tsv").write_text("5\tA\tB\n")
     elsewhere = tmp_path / "elsewhere"

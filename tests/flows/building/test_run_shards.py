@@ -32,7 +32,7 @@ def test_workers_that_join_during_a_build_have_shards_too(monkeypatch, tmp_path)
     store = SimpleNamespace(location="", versions=dict)
     chain = SimpleNamespace(settings={"amr": None}, device=lambda _: "cpu")
     with (
-        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as started,
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as started,
         started.get_client() as client,
         BuildProgress() as progress,
     ):

@@ -9,11 +9,12 @@ from training.jobs import EvaluationJob
 
 @pytest.mark.parametrize("file", ["rated.tsv", "rated*.tsv", "~/rated.tsv"])
 def test_an_evaluation_is_due_again_when_a_file_changes_however_it_is_named(tmp_path, monkeypatch, file):
-    monkeypatch.setenv("HOME", str(tmp_path))
+    (folder := tmp_path / "rated [v2]").mkdir()
+    monkeypatch.setenv("HOME", str(folder))
     rated = EvaluationSet(dataset="pairs", name="rated", file=file)
-    job = EvaluationJob(encoder=tmp_path, output=tmp_path, split="dev", ratings=(rated,), base=tmp_path)
+    job = EvaluationJob(encoder=tmp_path, output=tmp_path, split="dev", ratings=(rated,), base=folder)
     identities = []
     for score in (1, 2):
-        (tmp_path / "rated.tsv").write_text(f"sentence_a\tsentence_b\tscore\na\tb\t{score}\n")
+        (folder / "rated.tsv").write_text(f"sentence_a\tsentence_b\tscore\na\tb\t{score}\n")
         identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job))
     assert identities[0]["evaluation.rated"] != identities[1]["evaluation.rated"]
