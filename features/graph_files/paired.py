@@ -54,7 +54,13 @@ class BlockPair:
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with the blocks, one sentence each."""
-        return tuple(block.error.message for block in (self.first, self.second) if block.error is not None)
+        return faults_of((self.first, self.second))
+
+
+def faults_of(blocks: Sequence[PenmanBlock]) -> tuple[str, ...]:
+    """Return what is wrong with blocks, one sentence each, with the folders of two files that have the same name."""
+    alike = len({block.path for block in blocks}) > len({block.path.name for block in blocks})
+    return tuple(f"{block.path.parent}/" * alike + block.error.message for block in blocks if block.error is not None)
 
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> list[BlockPair]:

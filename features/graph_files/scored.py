@@ -13,7 +13,7 @@ import numpy as np
 from features.core.errors import RowError
 from features.core.faults import GraphUnusable, IdsDiffer, MetricWrong, NotPenman
 from features.core.files import source_name
-from features.graph_files.paired import BY_POSITION, read_both, require_parallel
+from features.graph_files.paired import BY_POSITION, faults_of, read_both, require_parallel
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock
@@ -58,7 +58,7 @@ def score_files(
     sides = read_both(gold, parsed)
     expected, parses = sides
     order, pairing = _partners((gold, parsed), sides, by_position=by_position)
-    wrong = tuple(block.error.message for block in (*expected, *parses) if block.error is not None)
+    wrong = faults_of((*expected, *parses))
     graphs = [block.graph for block in expected]
     if not any(graphs):
         raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")

@@ -33,6 +33,12 @@ def test_a_reject_keeps_its_place(write):
     assert [graph.concepts for graph in pairs[2].graphs] == [["cat"], ["cat"]]
 
 
+def test_of_two_files_of_one_name_the_wrong_one_is_told(write, tmp_path):
+    (tmp_path / "parsed").mkdir()
+    (pair,) = pair_files(write("a", numbered(1, DOG)), write("parsed/a", numbered(1, "(d / dog\n")))
+    assert pair.faults[0].startswith(f"{tmp_path / 'parsed' / 'a'}, graph at line 2: ")
+
+
 def test_other_ids_are_refused_with_the_first_difference(write):
     first, second = (
         write("a", *(numbered(n, DOG) for n in (1, 2, 3))),
