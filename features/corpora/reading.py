@@ -19,6 +19,7 @@ from features.core.errors import RowError
 from features.core.faults import ColumnMissing, FileEmpty, NothingToScore, NotParallel, RowWrong, SplitUnclear
 from features.core.files import open_text
 from features.core.types import RejectCode, Split
+from features.core.wording import counted
 from features.corpora.captions import Caption, pair_captions, read_captions
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
@@ -246,8 +247,8 @@ class Reader:
             if a is None or b is None:
                 longer = partner if a is None else source.path
                 raise NotParallel(
-                    f"{str(source.path)!r} and {str(partner)!r} are not parallel: {longer.name} continues after "
-                    f"{count} blocks; give two files with one block per pair."
+                    f"{str(source.path)!r} and {str(partner)!r} are not parallel: {str(longer)!r} continues after "
+                    f"{counted(count, 'block')}; give two files with one block per pair."
                 )
             count += 1
             text_a, text_b = (block.metadata.get("snt", "") for block in (a, b))
