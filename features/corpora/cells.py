@@ -153,12 +153,12 @@ def _enclosed(text: TextIO, separator: str, path: Path) -> Iterator[Numbered]:
             if separator == SEPARATORS["tsv"]:
                 advice = 'close it, or set quotes = "ordinary" if quotes do not enclose cells.'
             if "unexpected end" in str(error):
-                message = f"{path.name}:{first}: a double quote opens a cell that never ends: {advice}"
+                message = f"{str(path)!r}, line {first}: a double quote opens a cell that never ends: {advice}"
                 raise CellNeverEnds(message) from error
             if "field limit" in str(error):
                 raise CellNeverEnds(
-                    f"{path.name}:{first}: a cell has more than {_LONGEST:,} characters: shorten it; or if a double "
-                    f"quote opens it by mistake, {advice}"
+                    f"{str(path)!r}, line {first}: a cell has more than {_LONGEST:,} characters: shorten it; or if a "
+                    f"double quote opens it by mistake, {advice}"
                 ) from error
             yield first, RowError(RejectCode.WRONG_COLUMNS, f"the row cannot be split into cells ({error})")
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from features.core.errors import InputError
 from features.core.faults import FileEmpty
-from features.core.files import open_bytes, short_name, source_name
+from features.core.files import open_bytes, source_name
 from features.core.leftovers import scratch
 from features.core.outputs import STANDARD, TABLES
 
@@ -31,8 +31,7 @@ def as_file(path: Path) -> Iterator[Path]:
         try:
             yield copy
         except InputError as error:
-            told = str(error).replace(repr(str(copy)), name).replace(f"{copy.name}:", f"{short_name(path)}:")
-            error.args = (told,)
+            error.args = (str(error).replace(repr(str(copy)), name),)
             raise
 
 
