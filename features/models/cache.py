@@ -11,12 +11,10 @@ A model appears by a single rename of its whole folder, so it is there completel
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from features.core.durable import file_sha256, sync
-from features.core.errors import ModelError
 from features.core.faults import ModelDamaged
 from features.models.files import digest, model_files
 from features.models.records import MODELS, Shipped, Wheel
@@ -70,14 +68,10 @@ def read_manifest(name: str) -> Manifest | None:
         raise ModelDamaged(f"The record {str(path)!r} cannot be read ({error}); {_pull_again(name)}.") from error
 
 
-def pulled() -> list[Manifest]:
-    """Return the records of all pulled models, by name; a record that cannot be read is left out."""
+def pulled() -> list[str]:
+    """Return the names of all pulled models, also of those whose record cannot be read."""
     here = (path.parent.name.replace("--", "/") for path in cache_folder().glob("[!.]*/manifest.json"))
-    manifests = []
-    for name in {*MODELS, *here}:
-        with suppress(ModelError):
-            manifests.append(read_manifest(name))
-    return sorted((manifest for manifest in manifests if manifest is not None), key=lambda manifest: manifest.name)
+    return sorted(name for name in {*MODELS, *here} if (entry(name) / "manifest.json").is_file())
 
 
 def check(manifest: Manifest, *, contents: bool) -> None:

@@ -31,7 +31,7 @@ def models() -> None:
 @JSON
 def list_models(*, as_json: bool) -> None:
     """List the known models and any others that were pulled; notes follow the table."""
-    here = {manifest.name for manifest in pulled()}
+    here = set(pulled())
     lines: list[dict[str, Any]] = [
         {
             "name": name,
@@ -105,7 +105,7 @@ def _bar() -> "Iterator[Progress | None]":
 @JSON
 def verify(names: tuple[str, ...], *, as_json: bool) -> int:
     """Check that the files of pulled models, NAMES or all, are unchanged; the exit code is 1 when one differs."""
-    wanted = names or [manifest.name for manifest in pulled()]
+    wanted = names or pulled()
     if not wanted:
         say("No model has been pulled.")
     results: list[Mapping[str, Any]] = []

