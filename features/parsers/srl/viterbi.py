@@ -74,7 +74,10 @@ class Constraints:
         return [path[:length] for path, length in zip(paths, lengths, strict=True)]
 
     def unique(self, path: Path, scores: Scores) -> Path:
-        """Return the best path in which no core role has two spans, from the best unconstrained one, (length,)."""
+        """Return the best path, (length,), in which no core role has two spans, from the best unconstrained one.
+
+        Each round settles one role, and may disturb another: where the rounds do not suffice, one keeps two spans.
+        """
         for _ in range(_MOST_ROUNDS):
             tags, counts = np.unique(path, return_counts=True)
             repeated = next((tag for tag in tags[counts > 1].tolist() if tag in self._core), None)
