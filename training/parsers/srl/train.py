@@ -90,7 +90,9 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
         }
         configuration = _configuration(network, settings)
         write_archive(finished, labels=labels, weights=network.state_dict(), configuration=configuration)
-        write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report))
+        learnt = {sentence.words for sentence in sentences}
+        known = sum(sentence.words in learnt for sentence in dev)
+        write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report, known=known))
         write_json(finished / TRAINING_FILE, report)
 
     loop.run_and_write(write)

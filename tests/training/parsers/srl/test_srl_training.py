@@ -84,6 +84,7 @@ def test_it_learns_the_toy_language(job, corpus, tmp_path):
     card = (folder / "README.md").read_text()
     assert "36 sentences, 36 predicates" in card
     assert "made up" in card
+    assert "36 of the sentences trained on" in card
     assert "| arguments, own predicates | 1.0000 |" in card
     assert not (tmp_path / "run" / "checkpoint.pt").exists()
 
