@@ -78,7 +78,8 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
     if is_hub_name(repository) and (cached := _in_hub_cache(repository)):
         return cached
     raise ModelNotPulled(
-        f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`."
+        f"The model {name_or_path!r} is not on this machine; get it with `facetflow models pull {name_or_path}`"
+        f"{'' if record else ', or correct the path if a folder is meant'}."
     )
 
 
