@@ -131,7 +131,7 @@ def _graphs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    with open_text(path, errors="surrogateescape") as lines:
+    with open_text(path, newline="\n", errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if wrong := encoding_fault(line):
                 raise NotText(f"Line {number} of {source_name(path)}: {wrong.message}; save the file as UTF-8 text.")

@@ -48,6 +48,11 @@ def test_byte_order_mark_line_ends_and_compression_make_no_difference(tmp_path: 
     assert rows["text"].to_list() == ["Yes", "", "No"]
 
 
+def test_a_carriage_return_within_a_line_does_not_end_it(tmp_path: Path) -> None:
+    rows = texts.read_sentences(put(tmp_path / "in.txt", b"A dog\rbarks.\nYes\n"))
+    assert rows["text"].to_list() == ["A dog barks.", "Yes"]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
