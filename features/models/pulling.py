@@ -84,8 +84,8 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
 
 
 def bundled_encoder() -> Path | None:
-    """Return the folder of the encoder that comes with facetflow; None where its start model is not pulled."""
-    with suppress(ModelError):
+    """Return the folder of the encoder that comes with facetflow; None without its start model or room for it."""
+    with suppress(ModelError, OutputRefused):  # the cache may be read-only
         return locate(BUNDLED_ENCODER)
     return None
 

@@ -1,5 +1,6 @@
 """A model that is shipped as what differs from another one is put together where that one is."""
 
+import errno
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sentences import refused
 from ship_encoder import ship
 
 from features.core.faults import LibraryMissing, ModelNotPulled
-from features.models import MODELS, locate, pull, pulled, verify
+from features.models import MODELS, locate, pull, pulled, pulling, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
 
@@ -57,6 +58,15 @@ def test_without_the_library_of_weights_the_user_is_told_what_to_install(shipped
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     with refused(LibraryMissing):
         locate("small")
+
+
+def test_where_the_cache_cannot_be_written_there_is_no_bundled_encoder(shipped, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(pulling, "BUNDLED_ENCODER", "small")
+    monkeypatch.setattr(pulling, "assemble", refuse)
+    assert pulling.bundled_encoder() is None
 
 
 def test_a_shipped_model_is_the_trained_one_in_half_precision(shipped):
