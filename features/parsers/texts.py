@@ -127,6 +127,10 @@ def _graphs(path: Path) -> Iterator[tuple[str, str]]:
     for block in read_blocks(path):
         if "snt" not in block.metadata:
             raise FileEmpty(f"{block.place} has no sentence; give each block a line '# ::snt ...'.")
+        try:
+            b"".join(block.comments).decode()  # metadata has a sign in place of what cannot be read
+        except UnicodeDecodeError as error:
+            raise NotText(f"{block.place} is not UTF-8 ({error.reason}); save the file as UTF-8 text.") from error
         yield block.metadata.get("id", ""), block.metadata["snt"]
 
 

@@ -89,6 +89,7 @@ def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_le
         ("in.tsv", "sentence\nYes\n", ColumnMissing),
         ("trees.conllu", "# text = A dog barks.\n1\tA\n", UnknownFormat),
         ("trees.conllu.gz", b"", UnknownFormat),
+        ("in.amr", b"# ::snt caf\xe9\n(o / open-01)\n", NotText),
     ],
 )
 def test_what_is_no_text_is_one_sentence(
