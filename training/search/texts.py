@@ -76,19 +76,28 @@ def no_text(path: Path, wrong: Sequence[str]) -> FileEmpty:
 
 
 def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
-    """Read the texts of the tables and text files in a folder as `texts_of_file` does; ids begin with the file."""
+    """Read the texts of the tables and text files in a folder as `texts_of_file` does; ids begin with the file.
+
+    A file without a text, such as a note that was only begun, is wrong, and left out.
+    """
     suffixes = (".txt", *TABLES)
-    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes)
-    if not files:
+    each: dict[Path, SearchedTexts] = {}
+    wrong: list[str] = []
+    for file in sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes):
+        try:
+            each[file] = texts_of_file(file, columns if file.suffix.lower() in TABLES else ())
+            wrong += each[file].wrong
+        except FileEmpty as error:
+            wrong.append(str(error).rstrip("."))
+    if not each:
         raise FileEmpty(f"The folder {str(folder)!r} has no texts: put files there ({', '.join(suffixes)}).")
-    each = [texts_of_file(file, columns if file.suffix.lower() in TABLES else ()) for file in files]
     return SearchedTexts(
-        texts=tuple(text for part in each for text in part.texts),
-        ids=tuple(f"{file.name}:{number}" for file, part in zip(files, each, strict=True) for number in part.ids),
+        texts=tuple(text for part in each.values() for text in part.texts),
+        ids=tuple(f"{file.name}:{number}" for file, part in each.items() for number in part.ids),
         labels=(),
-        origin=f"{counted(len(files), 'file')} of {folder.name or str(folder)}",
-        empty=sum(part.empty for part in each),
-        wrong=tuple(problem for part in each for problem in part.wrong),
+        origin=f"{counted(len(each), 'file')} of {folder.name or str(folder)}",
+        empty=sum(part.empty for part in each.values()),
+        wrong=tuple(wrong),
     )
 
 

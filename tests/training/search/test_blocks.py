@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from sentences import refused
 
-from features.core.faults import RecordUnreadable, VectorsWrong
+from features.core.faults import FileEmpty, RecordUnreadable, VectorsWrong
 from training import encoded_files
 from training.attribution import WHOLE
 from training.encoded_files import encode_file
@@ -104,6 +104,16 @@ def test_vectors_of_another_encoder_or_route_and_bare_signs_are_refused(model, e
     (encoder / FILE_NAME).write_text("{}")
     with refused(VectorsWrong):
         EncodedFile.open(tmp_path / "v.parquet").vectors(encoder, None)
+
+
+def test_a_file_of_a_folder_without_a_text_is_named_and_left_out(tmp_path):
+    for name, content in (("a.txt", "A boy.\n"), ("begun.txt", ""), ("blank.tsv", "text\n\n")):
+        (tmp_path / name).write_text(content)
+    read = texts_of_folder(tmp_path)
+    assert (read.texts, read.ids, len(read.wrong)) == (("A boy.",), ("a.txt:1",), 2)
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(FileEmpty):
+        texts_of_folder(tmp_path)
 
 
 def test_other_tables_are_read_as_texts_and_other_arrow_files_refused(model, encoder, layout, source, tmp_path):
