@@ -83,9 +83,9 @@ def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
     suffixes = (".txt", *TABLES)
     each: dict[Path, SearchedTexts] = {}
     wrong: list[str] = []
-    for file in sorted(file for file in folder.iterdir() if file.is_file() and file.suffix.lower() in suffixes):
+    for file in sorted(file for file in folder.iterdir() if file.is_file() and format_suffix(file)[0] in suffixes):
         try:
-            each[file] = texts_of_file(file, columns if file.suffix.lower() in TABLES else ())
+            each[file] = texts_of_file(file, columns if format_suffix(file)[0] in TABLES else ())
             wrong += each[file].wrong
         except FileEmpty as error:
             wrong.append(str(error).rstrip("."))

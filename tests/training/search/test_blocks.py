@@ -1,5 +1,6 @@
 """Files of vectors are searched as the vectors themselves would be, in every format; others' are refused."""
 
+import gzip
 import shutil
 
 import numpy as np
@@ -111,7 +112,10 @@ def test_a_file_of_a_folder_without_a_text_is_named_and_left_out(tmp_path):
         (tmp_path / name).write_text(content)
     read = texts_of_folder(tmp_path)
     assert (read.texts, read.ids, len(read.wrong)) == (("A boy.",), ("a.txt:1",), 2)
-    (tmp_path / "a.txt").unlink()
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress((tmp_path / "a.txt").read_bytes()))
+    assert texts_of_folder(tmp_path).ids == ("a.txt:1", "a.txt.gz:1")
+    for file in tmp_path.glob("a.*"):
+        file.unlink()
     with pytest.raises(FileEmpty):
         texts_of_folder(tmp_path)
 
