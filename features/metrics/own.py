@@ -40,6 +40,7 @@ _RESERVED = frozenset({
     *METRIC_COLUMNS, *PAIRS, *("shard", "fingerprint", "stage"),
     # Columns that training and `facetflow measure` add to the metrics, and names of an encoder's other parts.
     *("text_a", "text_b", "first", "second", "pair", "id_a", "id_b", "residual", "similarity"),
+    *("id", "text", "sentence", "start"),  # the last is `start_similarity`, beside the metric's own
 })  # fmt: skip
 _ROUNDING = 1e-9  # a sum of shares may be 1.0000000000000002
 

@@ -8,7 +8,7 @@ import pytest
 from sentences import refused
 
 from features.core.errors import RowError
-from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricWrong, NameTaken
+from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricWrong, NameNotAllowed, NameTaken
 from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
@@ -124,6 +124,16 @@ def test_a_metric_can_be_made_without_a_file():
 
     assert first_in_second.score(decode("(b / boy)"), decode("(s / see-01 :ARG0 (b / boy))")) == 1.0
     assert Path(first_in_second.file) == Path(__file__)
+
+
+@pytest.mark.parametrize("name", ["id", "text", "sentence", "start"])
+def test_the_name_of_a_column_beside_the_facets_is_refused(name):
+    def metric(left, right):
+        return 1.0
+
+    metric.__name__ = name
+    with pytest.raises(NameNotAllowed):
+        own_metric(reads="graphs")(metric)
 
 
 # -- a failing function ----------------------------------------------------------------------------------------------
