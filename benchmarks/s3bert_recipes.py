@@ -86,7 +86,7 @@ def main() -> None:
     names = arguments.names or list(recipes)
     if unknown := [name for name in names if name not in recipes]:
         sys.exit(f"the group {arguments.group!r} has no recipe {unknown[0]!r}; it has: {', '.join(recipes)}")
-    project = tomllib.loads(arguments.project.read_text(encoding="utf-8"))
+    project = {"store": "store", "runs": "runs"} | tomllib.loads(arguments.project.read_text(encoding="utf-8"))
     start = project.get("embeddings", {}).get("model", START)
     of_all = {"kind": "s3bert", "preset": "laptop", "backbone": start} | (_QUICK if arguments.quick else {})
     project["encoders"] = [{"name": name} | of_all | recipes[name] for name in names]

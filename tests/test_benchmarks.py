@@ -3,9 +3,23 @@
 import runpy
 import sys
 
+import pytest
+
+from features.core.faults import NoEncoder
+
 
 def test_search_vectors(root, monkeypatch, capsys):
     main = runpy.run_path(str(root / "benchmarks/search_vectors.py"))["main"]
     monkeypatch.setattr(sys, "argv", ["search_vectors.py", "--texts", "20", "--format", "arrow"])
     main()
     assert "\n  the whole embedding " in capsys.readouterr().out
+
+
+def test_recipes_of_a_project_that_names_no_folders(root, tmp_path, monkeypatch):
+    main = runpy.run_path(str(root / "benchmarks/s3bert_recipes.py"))["main"]
+    monkeypatch.setitem(main.__globals__, "facetflow", lambda *_: None)
+    project = tmp_path / "facetflow.toml"
+    project.write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
+    monkeypatch.setattr(sys, "argv", ["s3bert_recipes.py", str(project), "map"])
+    with pytest.raises(NoEncoder, match="There is no encoder 'map'"):
+        main()
