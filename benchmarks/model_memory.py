@@ -24,6 +24,9 @@ _MIB = 1 << 20
 
 
 def main() -> None:
+    stages = sys.argv[1].split(",") if len(sys.argv) > 1 else list(_STAGES)
+    if unknown := [name for name in stages if name not in _STAGES]:
+        sys.exit(f"there is no stage {unknown[0]!r}; there are: {','.join(_STAGES)}")
     for name in ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
     print(f"{'python':24}{_resident():8.0f} MiB")
@@ -31,7 +34,6 @@ def main() -> None:
         importlib.import_module(module)
 
     print(f"{'Dask, Prefect, tasks':24}{_resident():8.0f} MiB")
-    stages = sys.argv[1].split(",") if len(sys.argv) > 1 else list(_STAGES)
     with ThreadPoolExecutor(1) as thread:  # as Dask does
         thread.submit(_run, stages).result()
 

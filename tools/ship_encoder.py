@@ -42,6 +42,7 @@ def ship(encoder: Path, start: Path, folder: Path, rank: int = RANK) -> int:
         folder: where they go; replaced.
         rank: that of the change of a matrix which has more numbers than two factors of this rank.
     """
+    before, after = load_file(start / WEIGHTS), load_file(encoder / WEIGHTS)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in DESCRIBED:
@@ -54,7 +55,6 @@ def ship(encoder: Path, start: Path, folder: Path, rank: int = RANK) -> int:
                 save_file({name: _half(value) for name, value in load_file(path).items()}, target)
             else:
                 shutil.copyfile(path, target)
-    before, after = load_file(start / WEIGHTS), load_file(encoder / WEIGHTS)
     tuned = {}
     for name, value in after.items():
         if value.ndim == 2 and rank * sum(value.shape) < value.size and not np.array_equal(value, before[name]):
@@ -116,6 +116,8 @@ def _half(value: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: python tools/ship_encoder.py ENCODER START FOLDER [STORE ...]")
     trained, start_model, shipped, *with_dev_pairs = map(Path, sys.argv[1:])
     print(f"{ship(trained, start_model, shipped) / 1e6:.2f} MB")
     if with_dev_pairs:

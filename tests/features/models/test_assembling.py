@@ -82,6 +82,12 @@ def test_a_shipped_model_is_the_trained_one_in_half_precision(shipped):
     assert np.array_equal(load_file(locate("start") / "model.safetensors")["layer.1"], LAYERS["layer.1"])
 
 
+def test_what_is_shipped_stays_where_the_encoder_is_not_found(shipped, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ship(tmp_path / "encodr", locate("start"), tmp_path / "shipped")
+    assert (tmp_path / "shipped" / "tuned.safetensors").exists()
+
+
 def test_the_change_of_a_large_matrix_is_shipped_in_two_factors(shipped, tmp_path):
     tuned = load_file(tmp_path / "shipped" / "tuned.safetensors")
     assert {name: value.shape for name, value in tuned.items()} == {
