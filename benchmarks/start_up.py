@@ -34,8 +34,8 @@ _PREDICTED, _SEARCHED = 15, 4
 _COMMANDS = {
     "status": ("example", "status"),
     "plan": ("example", "plan"),
-    "explain, without an encoder": (".", "explain", "two cats look", "a cat looks"),
-    "explain, with one": ("example", "explain", "two cats look", "a cat looks"),
+    "explain, in any folder": (".", "explain", "two cats look", "a cat looks"),
+    "explain, in a project": ("example", "explain", "two cats look", "a cat looks"),
     f"search, among {_SEARCHED} lines": ("example", "search", "a cat looks", "--among", "../{round}.txt"),
     f"predict, {_PREDICTED} pairs": ("classifier", "predict", "../{round}.tsv", "-o", "labels.tsv"),
 }
