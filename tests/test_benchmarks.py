@@ -23,3 +23,12 @@ def test_recipes_of_a_project_that_names_no_folders(root, tmp_path, monkeypatch)
     monkeypatch.setattr(sys, "argv", ["s3bert_recipes.py", str(project), "map"])
     with pytest.raises(NoEncoder, match="There is no encoder 'map'"):
         main()
+
+
+@pytest.mark.parametrize("kind", ["rgcn", "pas"])
+def test_structured_encoder(kind, root, monkeypatch, capsys):
+    main = runpy.run_path(str(root / "benchmarks/structured_encoder.py"))["main"]
+    pairs = str(root / "features/corpora/example/pairs.tsv")
+    monkeypatch.setattr(sys, "argv", ["structured_encoder.py", kind, pairs, "--columns", "2", "3", "--sentences", "12"])
+    main()
+    assert " of 12 have another parse" in capsys.readouterr().out
