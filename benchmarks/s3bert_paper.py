@@ -69,11 +69,11 @@ def main() -> None:
     }
     table = pl.read_csv(arguments.data / SETS["ukp_aspect"], separator="\t", quote_char=None)
     ukp = sets["ukp_aspect"], few(table["topic"].to_numpy(), arguments.limit), systems["ukp_aspect"]
-    show(arguments.out, "similarity", *table_2(times, drawn))
-    show(arguments.out, "years", *table_of_years(list(systems["stsb"]), drawn))
-    show(arguments.out, "arguments", *table_3(*ukp, drawn["ukp_aspect"]))
-    show(arguments.out, "facets", *table_4(sets, systems, facets))
-    show(arguments.out, "examples", *table_7(start, encoder))
+    show(arguments, "similarity", *table_2(times, drawn))
+    show(arguments, "years", *table_of_years(list(systems["stsb"]), drawn))
+    show(arguments, "arguments", *table_3(*ukp, drawn["ukp_aspect"]))
+    show(arguments, "facets", *table_4(sets, systems, facets))
+    show(arguments, "examples", *table_7(start, encoder))
 
 
 def few(items: Sequence, limit: int | None) -> np.ndarray:
@@ -239,13 +239,15 @@ def notable(facets: Sequence[FacetReading]) -> list[FacetReading]:
     return sorted(known, key=lambda facet: -abs(facet.standing - middle))[:3]
 
 
-def show(folder: Path | None, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def show(arguments: argparse.Namespace, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *rows])
     print(f"{name}\n{text.getvalue()}", flush=True)
-    if folder is not None:
-        command = "# python benchmarks/s3bert_paper.py --data FOLDER\n"
-        (folder / f"s3bert_paper_{name}.csv").write_text(command + text.getvalue(), encoding="utf-8")
+    if arguments.out is not None:
+        given = " --encoder FOLDER" * bool(arguments.encoder) + f" --limit {arguments.limit}" * bool(arguments.limit)
+        command = f"# python benchmarks/s3bert_paper.py --data FOLDER{given}\n"
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / f"s3bert_paper_{name}.csv").write_text(command + text.getvalue(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Benchmarks that once did not run, on little data."""
 
+import argparse
 import runpy
 import sys
 
@@ -32,3 +33,10 @@ def test_structured_encoder(kind, root, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["structured_encoder.py", kind, pairs, "--columns", "2", "3", "--sentences", "12"])
     main()
     assert " of 12 have another parse" in capsys.readouterr().out
+
+
+def test_tables_of_the_paper_name_the_options_that_made_them(root, tmp_path):
+    show = runpy.run_path(str(root / "benchmarks/s3bert_paper.py"))["show"]
+    show(argparse.Namespace(out=tmp_path / "new", encoder=None, limit=100), "years", ["system"], [["a"]])
+    made = (tmp_path / "new/s3bert_paper_years.csv").read_text()
+    assert made == "# python benchmarks/s3bert_paper.py --data FOLDER --limit 100\nsystem\na\n"
