@@ -34,6 +34,8 @@ def main() -> None:
     if arguments.encoder is None:
         print("explanations: skipped; give the folder of an encoder, and its store with --store")
         return
+    if (arguments.store is None) == (arguments.table is None):
+        parser.error("give --store or --table")
     source = Source(store=arguments.store, release=arguments.release, pairs=arguments.table)
     data = source.read(MeasuredPairs).select(splits=(arguments.split,), kinds=("positive",), corpora=arguments.corpora)
     layout = FacetLayout.load(arguments.encoder)
