@@ -187,7 +187,7 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
         if kind == "parquet":
             if not path.exists():
                 raise FileMissing(f"{str(path)!r} does not exist: check the path.")
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(path, glob=False)
         else:
             with open_text(path) as text:
                 frame = _parse(text.read().encode(), kind)

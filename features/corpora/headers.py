@@ -209,7 +209,7 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     if not path.is_file():
         raise FileMissing(f"{str(path)!r} does not exist: check the path.")
     try:
-        frame = pl.scan_parquet(path)
+        frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UnknownForm(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error

@@ -259,7 +259,7 @@ def draw_maps(names: Sequence[str], runs: Sequence[Path]) -> Markup:
 def _read(run: Path) -> tuple[Mapping[str, Mapping[str, Any]], pl.DataFrame]:
     retrieval = read_evaluation(run)["suites"].get("retrieval", {})
     try:
-        points = pl.read_parquet(run / MAPS_FILE)
+        points = pl.read_parquet(run / MAPS_FILE, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         return {}, pl.DataFrame()
     return {entry["name"]: entry for entry in retrieval.get("maps", ())}, points

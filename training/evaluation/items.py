@@ -116,7 +116,7 @@ def align(scores: Sequence[ItemScores]) -> Aligned | None:
 def read_items(file: Path, *columns: str) -> pl.DataFrame:
     """Read a table of items that an evaluation wrote."""
     try:
-        table = pl.read_parquet(file)
+        table = pl.read_parquet(file, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise EvaluationDamaged(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
     if missing := [column for column in columns if column not in table.columns]:

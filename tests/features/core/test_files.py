@@ -231,3 +231,8 @@ def test_a_library_that_says_nothing_hides_no_error(tmp_path, monkeypatch):
         scan_parquet(tmp_path / "p.parquet")
     with refused(ModelDamaged):
         _load(tmp_path / "model.safetensors")
+
+
+def test_a_name_with_brackets_is_no_pattern(tmp_path):
+    write_table(pl.DataFrame({"a": [1]}), tmp_path / "table [1].parquet")
+    assert read_table(tmp_path / "table [1].parquet")["a"].to_list() == [1]

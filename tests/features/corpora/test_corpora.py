@@ -110,8 +110,8 @@ def test_several_files_and_patterns_make_one_split(tmp_path):
 
 def test_the_folder_of_the_project_is_no_pattern(tmp_path):
     (folder := tmp_path / "data [v2]").mkdir()
-    (folder / "a.tsv").write_text("sentence_a\tsentence_b\na\tb\n")
-    assert texts(folder, dataset="pairs", files={"train": "*.tsv"})
+    pl.DataFrame({"sentence_a": ["a"], "sentence_b": ["b"]}).write_parquet(folder / "a.parquet")
+    assert texts(folder, dataset="pairs", files={"train": "*.parquet"}) == [("a", "b")]
 
 
 def test_absolute_paths_and_patterns_are_taken(tmp_path):
