@@ -42,6 +42,10 @@ store = "{store}"
 negatives = []
 [ingest]
 sentences_per_shard = {sentences_per_shard}
+[dependencies]
+enabled = true
+[srl]
+enabled = true
 [embeddings]
 enabled = false
 [cluster]

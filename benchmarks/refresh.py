@@ -69,9 +69,8 @@ def _print(folder: Path, begun: datetime, seconds: float, processor: Counter[str
     record = Store.open(folder / "store").runs()[0]
     if record.state != "done" or record.finished is None:
         sys.exit(f"The build is {record.state}: {record.message}")
-    started, finished = (datetime.fromisoformat(moment) for moment in (record.started, record.finished))
+    finished = datetime.fromisoformat(record.finished)
     print(f"\n{'wall-clock time':32}{'s':>8}")
-    print(f"{'start: imports, server':32}{(started - begun).total_seconds():8.1f}")
     for part, spent in record.wall.items():
         print(f"{'  ' + part:32}{spent:8.1f}")
     print(f"{'end: events, server, processes':32}{seconds - (finished - begun).total_seconds():8.1f}")

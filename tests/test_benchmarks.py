@@ -1,12 +1,17 @@
-"""Benchmarks that once did not run, on little data."""
+"""Benchmarks that once did not run, or not what they said, on little data."""
 
 import argparse
 import runpy
 import sys
+import tomllib
+from collections import Counter
+from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from features.core.faults import NoEncoder
+from flows.project import Project
 
 
 def test_search_vectors(root, monkeypatch, capsys):
@@ -40,3 +45,24 @@ def test_tables_of_the_paper_name_the_options_that_made_them(root, tmp_path):
     show(argparse.Namespace(out=tmp_path / "new", encoder=None, limit=100), "years", ["system"], [["a"]])
     made = (tmp_path / "new/s3bert_paper_years.csv").read_text()
     assert made == "# python benchmarks/s3bert_paper.py --data FOLDER --limit 100\nsystem\na\n"
+
+
+def test_caption_flow_builds_all_that_its_table_shows(root):
+    text = runpy.run_path(str(root / "benchmarks/caption_flow.py"))["_PROJECT"]
+    filled = text.format(store="store", corpus='dataset = "example"', sentences_per_shard=8, cluster="workers = 1")
+    project = Project.model_validate(tomllib.loads(filled))
+    assert project.srl.enabled
+    assert project.dependencies.enabled
+
+
+def test_refresh_counts_each_second_once(root, tmp_path, monkeypatch, capsys):
+    show = runpy.run_path(str(root / "benchmarks/refresh.py"))["_print"]
+    moment, wall = "2026-01-01T00:00:09+00:00", {"start": 5.0, "stages": 4.0, "total": 9.0}
+    record = SimpleNamespace(state="done", started=moment, finished=moment, wall=wall, seconds={})
+    store = SimpleNamespace(open=lambda _: SimpleNamespace(runs=lambda: [record]))
+    monkeypatch.setitem(show.__globals__, "Store", store)
+    show(tmp_path, datetime(2026, 1, 1, tzinfo=UTC), 10.0, Counter())
+    lines = capsys.readouterr().out.partition("stage, worker time")[0].splitlines()[2:]
+    *parts, total, end, whole = (float(line.split()[-1]) for line in lines if line)
+    assert sum(parts) == total
+    assert total + end == whole
