@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def main() -> None:
     if options.one:
         print(json.dumps(run(options.one, options)))
         return
+    if find_spec("datasets") is None:
+        parser.error("the other loop needs a package: pip install datasets")
     found: dict[str, list[dict[str, float]]] = {name: [] for name in (*OURS, THEIRS)}
     for _ in range(options.rounds):
         for name, results in found.items():

@@ -19,6 +19,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +60,8 @@ def main() -> None:
     parser.add_argument("--minutes", nargs="*", type=float, default=[1.0, 5.0])
     parser.add_argument("--theirs", nargs=2, metavar=("STEPS", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if find_spec("datasets") is None:
+        parser.error("the other loop needs a package: pip install datasets")
     if options.theirs:
         train_theirs(options.store, int(options.theirs[0]), Path(options.theirs[1]))
         return

@@ -66,3 +66,14 @@ def test_refresh_counts_each_second_once(root, tmp_path, monkeypatch, capsys):
     *parts, total, end, whole = (float(line.split()[-1]) for line in lines if line)
     assert sum(parts) == total
     assert total + end == whole
+
+
+@pytest.mark.parametrize("name", ["s3bert_training.py", "aspect_training.py"])
+def test_a_comparison_without_its_peer_ends_before_it_trains(name, root, monkeypatch, capsys):
+    main = runpy.run_path(str(root / "benchmarks" / name))["main"]
+    monkeypatch.setitem(main.__globals__, "find_spec", lambda _: None)
+    monkeypatch.setitem(main.__globals__, "subprocess", None)
+    monkeypatch.setattr(sys, "argv", [name, *(["store"] if name[0] == "s" else [])])
+    with pytest.raises(SystemExit):
+        main()
+    assert "pip install datasets" in capsys.readouterr().err
