@@ -86,6 +86,8 @@ def test_manifests_are_yaml_and_their_commands_have_these_options(folder: Path) 
     address = f"tls://{dask['metadata']['name']}-scheduler:8786"
     assert all(address in container for container in (specs[1]["containers"][0]["args"], job_command(job)))
     assert group["spec"]["cluster"] == dask["metadata"]["name"]
+    of_cpus, of_gpus = (worker["containers"][0]["env"] for worker in specs[1:3])
+    assert of_cpus == of_gpus
 
 
 def job_command(job: dict) -> list[str]:
