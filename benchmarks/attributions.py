@@ -5,7 +5,7 @@
 Of the 96 pairs of the built-in example: for each word that a graph written by hand aligns with a word of the other
 sentence, whether the largest of its shares is with that word, in both directions; all words, and those that the other
 sentence has not. `outputs` divides the cosine among what the encoder has read at each word, `inputs` among the words
-themselves (integrated Jacobians); `texts` is the first word with the same stem, else the one at the same place.
+themselves (integrated Jacobians); `texts` is the nearest word with the same stem, else the one at the same place.
 Processor time is of one thread.
 """
 
