@@ -28,6 +28,8 @@ from features.core.types import OnRows, RejectCode
 from features.schemas import Columns
 from features.stage_output import Reject, StageOutput
 
+_MOST_CHARACTERS = 1_000_000  # of which spaCy refuses more, and with them all other sentences of the shard
+
 MIB = 1 << 20
 PROCESS = 230 * MIB
 """An idle worker that has imported Dask, Prefect and the tasks."""
@@ -188,12 +190,15 @@ def with_model(
 
 def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
     """Return ids and texts of the sentences to parse, and a reject for each that is too long."""
-    count = pl.col("text").str.split(" ").list.len()
-    fits = sentences.filter(count <= max_words)
-    long = sentences.filter(count > max_words).select("sentence_id", count.alias("words"))
+    count, length = pl.col("text").str.split(" ").list.len(), pl.col("text").str.len_chars()
+    is_short = (count <= max_words) & (length <= _MOST_CHARACTERS)
+    fits = sentences.filter(is_short)
+    long = sentences.filter(~is_short).select("sentence_id", count.alias("words"), length.alias("characters"))
     rejects = []
-    for identity, words in long.iter_rows():
+    for identity, words, characters in long.iter_rows():
         message = f"the sentence has {words} words, more than max_words = {max_words}"
+        if words <= max_words:
+            message = f"the sentence has {characters:,} characters, more than parsers read"
         rejects.append(Reject(identity, RejectCode.SENTENCE_TOO_LONG, message))
     return fits["sentence_id"].to_list(), fits["text"].to_list(), rejects
 

@@ -62,11 +62,13 @@ def test_the_batch_does_not_matter(parser: DependencyParser, sentences: pl.DataF
 
 @pytest.mark.slow
 def test_a_sentence_that_is_too_long_is_rejected(parser: DependencyParser) -> None:
-    shard = pl.DataFrame({"sentence_id": ["short", "long"], "text": ["Yes.", " ".join(["word"] * 21)]})
+    texts = {"short": "Yes.", "long": " ".join(["word"] * 21), "one word": "a" * 1_000_001}
+    shard = pl.DataFrame({"sentence_id": list(texts), "text": list(texts.values())})
     output = parse_dependencies(shard, parser)
     assert output.rows["sentence_id"].to_list() == ["short"]
     assert output.rejects.rows() == [
-        ("long", "sentence_too_long", "the sentence has 21 words, more than max_words = 20")
+        ("long", "sentence_too_long", "the sentence has 21 words, more than max_words = 20"),
+        ("one word", "sentence_too_long", "the sentence has 1,000,001 characters, more than parsers read"),
     ]
 
 
