@@ -114,7 +114,7 @@ def _short(old: str, new: str) -> tuple[str, str]:
     """Return two texts to show in one line: long ones are cut so that the first difference stays visible."""
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
-    shorter = min(len(old), len(new))
+    shorter = min(len(old), len(new))  # where one only goes on
     same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     start = 0 if same < _SHOWN - 4 else same - 4
     return _window(old, start), _window(new, start)
