@@ -50,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
         module="training.encoders.s3bert.train",
         tables=("sentences", "pairs", METRIC_STAGE.name, EMBEDDING_STAGE.name),
         suites=("facets", "predictors"),
-        version=2,  # lengths are mixed in batches
+        version=3,  # lengths are mixed in batches; pairs of a split of another corpus are not learnt from
     ),
     "aspect": Kind(
         settings=AspectSettings,
@@ -63,6 +63,7 @@ KINDS: Mapping[str, Kind] = {
         tables=("sentences", "pairs", DEPENDENCY_STAGE.name),
         suites=("labels",),
         classifies={"objective": "softmax"},
+        version=2,  # as of s3bert
     ),
     "pas": Kind(
         settings=PasSettings,
@@ -70,6 +71,7 @@ KINDS: Mapping[str, Kind] = {
         tables=("sentences", "pairs", SRL_STAGE.name),
         suites=("labels",),
         classifies={},
+        version=2,  # as of s3bert
     ),
 }
 

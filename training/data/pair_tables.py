@@ -158,8 +158,10 @@ class PairsAmong:
 Pairs = TypeVar("Pairs", bound=IndexedPairs)
 
 
-def apart(data: Pairs, split: str) -> Pairs:
-    """Return pairs without those of one split that are also in another split, in either order and any spelling.
+def apart(data: Pairs, split: str, corpora: Sequence[str] = ()) -> tuple[Pairs, int]:
+    """Return the pairs of some corpora, or of all, that may be learnt from, and how many of them may not.
+
+    Those may not that one split has and another has, too, in any corpus, in either order and any spelling.
 
     train   (A, B)   (C, D)         train   (A, B)
     dev     (D, c!)  (E, F)   ──>   dev     (D, c!)  (E, F)
@@ -167,15 +169,15 @@ def apart(data: Pairs, split: str) -> Pairs:
     Sentences are the same here whatever their case and punctuation, as for the leakage guard.
     """
     overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pairs")
-    if not overlap.any():
-        return data
-    count = int(overlap.sum())
-    if count == (data.pairs["split"] == split).sum():
+    chosen = data.select(corpora=corpora)
+    kept = data.keep(~overlap).select(corpora=corpora) if overlap.any() else chosen
+    count = len(chosen) - len(kept)
+    if count and split not in set(kept.pairs["split"]):
         raise SplitsOverlap(
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
             "check `files` of the corpora."
         )
-    return data.keep(~overlap)
+    return kept, count
 
 
 def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:

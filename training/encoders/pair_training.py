@@ -65,9 +65,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         """Train an encoder, from a checkpoint in the run's folder if there is one, and return its folder."""
         data = job.source.read(LabelledPairs)
         settings = job.settings.with_labels(training_labels(data, job.settings))
-        data = data.select(corpora=settings.corpora)
-        kept = apart(data, settings.splits[0])
-        dropped = len(data) - len(kept)
+        kept, dropped = apart(data, settings.splits[0], settings.corpora)
         data = cls.learnt_from(kept, settings)
         if settings.splits[0] not in set(data.pairs["split"]):
             raise SplitsOverlap(

@@ -64,11 +64,9 @@ def train(job: S3bertJob) -> Path:
     data = job.source.read(MeasuredPairs)
     check_pairs(data, settings)
     ratings = chosen_ratings(job)
-    data = data.select(corpora=settings.corpora)
     if settings.kinds:
         data = data.keep((data.pairs["split"] != settings.splits[0]) | data.pairs["kind"].is_in(settings.kinds))
-    kept = apart(data, settings.splits[0])
-    dropped = len(data) - len(kept)
+    kept, dropped = apart(data, settings.splits[0], settings.corpora)
     data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
