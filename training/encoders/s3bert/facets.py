@@ -145,8 +145,8 @@ class FacetLayout(Closed):
         """What the encoder lacks for explanations, and what to do about it, as a sentence; empty if nothing."""
         if all(facet.calibration is None for facet in self.facets):
             return (
-                f"this encoder was trained with fewer than {LEAST_PAIRS} dev pairs: its facets predict no values, and "
-                "none is known to be reliable; give the project a dev split and train again"
+                f"this encoder was trained with fewer than {LEAST_PAIRS} dev pairs, drawn negatives apart: its facets "
+                "predict no values, and none is known to be reliable; give the project a dev split and train again"
             )
         return ""
 
