@@ -123,6 +123,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'Not in the graphs: "Sam" and "Kim" in both.')),
         ("Half of the boys ate.", "50% of the boys ate.", "(e / eat-01 :ARG0 (b / boy))", None,
          'The parser sees no difference: both have the same graph. Not in the graphs: "Half" in a and "50%" in b.'),
+        ("Half of the boys ate.", "All of the boys ate.", '(e / eat-01 :ARG0 (b / boy :quant "1/2"))',
+         "(e / eat-01 :ARG0 (b / boy :mod (a / all)))", 'Same frames and roles; "Half of the boys" in a, "All" in b.'),
         ("Sip ½ cup.", "Sip half a cup.", "(s / sip-01)", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "cup" in both, "½" in a and '
           '"half" in b.')),
