@@ -63,7 +63,7 @@ KINDS: Mapping[str, Kind] = {
         tables=("sentences", "pairs", DEPENDENCY_STAGE.name),
         suites=("labels",),
         classifies={"objective": "softmax"},
-        version=2,  # as of s3bert
+        version=2,  # pairs of a split of another corpus are not learnt from
     ),
     "pas": Kind(
         settings=PasSettings,
@@ -71,7 +71,7 @@ KINDS: Mapping[str, Kind] = {
         tables=("sentences", "pairs", SRL_STAGE.name),
         suites=("labels",),
         classifies={},
-        version=2,  # as of s3bert
+        version=2,  # pairs of a split of another corpus are not learnt from
     ),
 }
 

@@ -33,7 +33,8 @@ def fault_of(error: Exception) -> FacetflowError:
     if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
         return TextEncoding(_of_text(error))
     if isinstance(error, ModuleNotFoundError) and "." not in (error.name or "."):  # else the package is another version
-        return LibraryMissing(f"The package {error.name!r} is not installed: `pip install 'facetflow[all]'` brings it.")
+        to_do = "install it, or all that we use: `pip install 'facetflow[all]'`"
+        return LibraryMissing(f"The package {error.name!r} is missing: {to_do}.")
     reason = str(error).strip().splitlines()
     return Unexpected(f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}.")
 

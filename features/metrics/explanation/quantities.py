@@ -70,8 +70,8 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     span = quantity.span[part]
     # Not "both Tom" or "seven killed" where the other sentence says "Tom was killed".
     behind = span[-1] if len(quantity.span) == len(quantity.tokens) + 1 and part.stop is None else NO_TOKEN
-    is_old = behind.stem in told.texts.shared and (behind.kind == "name" or behind.stem in told.both.frame_stems)
-    text = quoted(told.texts.sentences[side][span[0].start : span[-2 if is_old else -1].end])
+    in_both = behind.stem in told.texts.shared and (behind.kind == "name" or behind.stem in told.both.frame_stems)
+    text = quoted(told.texts.sentences[side][span[0].start : span[-2 if in_both else -1].end])
     return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
 
 
