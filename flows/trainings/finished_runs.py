@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from features.core.errors import InputError
+from features.core.errors import FacetflowError, InputError
 from features.core.faults import EncoderUnfinished, UnknownName
 from flows import project
 from training.encoders.settings import EncoderSettings
@@ -39,6 +39,7 @@ from training.runs import (
     runs_named,
     seed_of,
     seeds_of,
+    settings_digest,
 )
 from training.writing import read_json
 
@@ -46,7 +47,10 @@ _IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "
 
 
 def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Path]:
-    """Return the finished runs behind names: the seeds of the newest finished training of an encoder, or one run."""
+    """Return the finished runs behind names: the seeds of an encoder's newest finished training, or one run.
+
+    If the project file went back to settings that were trained before, that training is meant, not the newest.
+    """
     encoders = {name: _find(settings, name) for name in names or _trained(settings)}
     runs: dict[Path, None] = {}
     for name, encoder in (encoders or {"": latest_encoder(settings.runs)}).items():
@@ -114,9 +118,11 @@ def _trained(settings: project.Project) -> list[str]:
 
 def _find(settings: project.Project, name: str) -> Path:
     begun = runs_named(settings.runs, name)
+    if finished := [run for run in begun if is_finished(run)]:
+        return _newest(settings, finished) / ENCODER
     if not begun and any(encoder.name == name for encoder in settings.encoders):
         raise no_training(settings.runs, name)
-    if begun and not any(map(is_finished, begun)):
+    if begun:
         run, state = unfinished_since(settings.runs, name)[-1]
         last_id = run_id(settings.runs, run)
         if state.state == "running":
@@ -127,6 +133,19 @@ def _find(settings: project.Project, name: str) -> Path:
                 f"{encoder_name(run)} --release {release_of(run)}` tries again."
             )
     return find_encoder(settings.runs, name)
+
+
+def _newest(settings: project.Project, finished: Sequence[Path]) -> Path:
+    """Return the newest of finished runs, of those with the settings of the project file if it has some."""
+    wanted = {encoder.name: settings_digest(encoder) for encoder in settings.encoders}
+    return newest([run for run in finished if wanted.get(encoder_name(run)) == _digest(run)] or finished)
+
+
+def _digest(run: Path) -> str:
+    try:
+        return settings_digest(read_encoder_job(run / TRAINING_JOB).settings)
+    except FacetflowError:  # its encoder is whole nevertheless
+        return ""
 
 
 def _time(run: Path, state: RunState) -> float:
@@ -157,7 +176,7 @@ def shortfalls(settings: project.Project) -> list[Shortfall]:
     return [
         lack
         for encoder in settings.encoders
-        for lack in (*_training(settings.runs, encoder), *_after(settings.runs, encoder.name))
+        for lack in (*_training(settings.runs, encoder), *_after(settings, encoder.name))
     ]
 
 
@@ -170,12 +189,13 @@ def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
             yield Shortfall("training", encoder.name, run_id(runs, run), "failed", state.message, advice)
 
 
-def _after(runs: Path, name: str) -> Iterator[Shortfall]:
+def _after(settings: project.Project, name: str) -> Iterator[Shortfall]:
     """Yield that of the newest finished training, whose evaluation or promotion is missing or failed."""
+    runs = settings.runs
     finished = [run for run in runs_named(runs, name) if is_finished(run)]
     if not finished:
         return
-    seeds = [run for run in seeds_of(newest(finished)) if is_finished(run)]
+    seeds = [run for run in seeds_of(_newest(settings, finished)) if is_finished(run)]
     current = current_run(runs, name)
     promote = "" if current is None else " --promote"
     failed = {run: message for run in seeds if (message := evaluation_of(run).message)}

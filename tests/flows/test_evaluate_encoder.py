@@ -61,6 +61,14 @@ def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(proj
         runs_to_evaluate(renamed, ["new"])
 
 
+def test_settings_that_the_project_file_went_back_to_mean_the_training_with_them(project):
+    for name in SEEDS:
+        job = {**JOB, "settings": {"kind": "s3bert", "alpha": 0.5}, "output": str(project.runs / name)}
+        (project.runs / name / "train.json").write_text(json.dumps(job))
+    assert runs_to_evaluate(project, ["syntax"]) == [project.runs / OTHERS[0]]
+    assert runs_to_evaluate(project, ["syntax/00002-aaaaaa"]) == [project.runs / name for name in SEEDS]
+
+
 def begin(project, name, state, at):
     run = project.runs / name
     run.mkdir(parents=True, exist_ok=True)
