@@ -54,6 +54,7 @@ check: $(VENV)/.dev ## lint, types, layers, formatting, the Dockerfile
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tools/mypy.ini
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/hadolint Dockerfile
 

@@ -83,7 +83,7 @@ def _write(writer, name: str, facet: str, shares: Shares) -> None:
 def _aligned() -> Iterator[tuple[tuple[str, str], list[tuple[int, int, bool]]]]:
     """Yield both sentences, and the positions of words whose nodes are aligned, with whether they are other words."""
     table = pl.read_csv((EXAMPLE / "pairs.tsv").read_bytes(), separator="\t", quote_char=None)
-    sides = [[block.graph for block in read_blocks(EXAMPLE / f"graphs_{side}.amr")] for side in "ab"]
+    sides = [[block.graph for block in read_blocks(Path(str(EXAMPLE / f"graphs_{side}.amr")))] for side in "ab"]
     sentences = zip(table["sentence_a"], table["sentence_b"], strict=True)
     for pair, texts in zip(explain_graphs(list(zip(*sides, strict=True))), sentences, strict=True):
         left, right = ComparedGraphs(pair, texts).anchors

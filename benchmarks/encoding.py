@@ -13,6 +13,7 @@ import csv
 import statistics
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,7 +36,7 @@ def main() -> None:
     torch.set_num_threads(1)
     folder = locate(arguments.model)
     texts = arguments.texts.read_text(encoding="utf-8").splitlines() if arguments.texts else _example()
-    models = {
+    models: dict[str, Any] = {
         "sentence-transformers": SentenceTransformer(str(folder), device="cpu", local_files_only=True),
         "facetflow": load_encoder(folder, device="cpu"),
         "facetflow, bfloat16": load(EmbeddingSettings(model=arguments.model, device="cpu", precision="bfloat16")),

@@ -64,6 +64,9 @@ class _Inputs:
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         return self._sentences
 
+    def local(self, file: Path) -> Path:
+        return file
+
 
 def _sentences() -> pl.DataFrame:
     with _EXAMPLE.open(encoding="utf-8", newline="") as lines:

@@ -128,7 +128,7 @@ def _mean(values: Sequence[float | None]) -> str:
     return spread([100 * value for value in values if value is not None])
 
 
-def _scores(runs: Path, name: str) -> list[dict[str, dict[str, dict[str, float | None]]]]:
+def _scores(runs: Path, name: str) -> list[dict[str, Any]]:
     """Return for each seed: corpus → what scores the pairs → measure → value, in [0, 1] (MCC in [-1, 1])."""
     found = []
     for result in suites(runs, name):

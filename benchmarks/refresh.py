@@ -108,7 +108,7 @@ def _build(folder: Path) -> tuple[float, Counter[str]]:
         sys.exit("The build failed; see its output above.")
     processor: Counter[str] = Counter()
     for kind, spent in used.values():
-        processor[kind] += spent
+        processor[kind] += spent  # type: ignore[assignment]  # typeshed has whole counts only
     return seconds, processor
 
 

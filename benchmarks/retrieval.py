@@ -71,9 +71,11 @@ def by_facetflow(queries: np.ndarray, texts: np.ndarray, k: int) -> np.ndarray:
 
 
 def by_semantic_search(queries: np.ndarray, texts: np.ndarray, k: int) -> np.ndarray:
+    import torch
     from sentence_transformers.util import semantic_search
 
-    return np.array([[hit["corpus_id"] for hit in hits] for hits in semantic_search(queries, texts, top_k=k)])
+    found = semantic_search(torch.from_numpy(queries), torch.from_numpy(texts), top_k=k)
+    return np.array([[hit["corpus_id"] for hit in hits] for hits in found])
 
 
 def by_numpy(queries: np.ndarray, texts: np.ndarray, k: int) -> np.ndarray:

@@ -21,6 +21,7 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a shared machine, threads wait for each other
 
@@ -76,7 +77,7 @@ def main() -> None:
     show(arguments, "examples", *table_7(start, encoder))
 
 
-def few(items: Sequence, limit: int | None) -> np.ndarray:
+def few(items: Sequence[Any] | np.ndarray, limit: int | None) -> np.ndarray:
     """Return some items, evenly spaced, or all."""
     return np.array(items)[np.linspace(0, len(items) - 1, limit or len(items)).astype(int)]
 
@@ -93,7 +94,7 @@ def similarities(rated: EvaluationPairs, start, encoder, layout: FacetLayout) ->
     texts, where = np.unique([*rated.texts_a, *rated.texts_b], return_inverse=True)  # each is parsed and encoded once
     left, right = np.split(encoder.encode(texts.tolist())[where], 2)
     facets = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
-    measured = metrics.measure(*np.split(np.array(parse(texts.tolist()), object)[where], 2))
+    measured = metrics.measure(*(side.tolist() for side in np.split(np.array(parse(texts.tolist()), object)[where], 2)))
     systems = {WORDS: shared_words(*sides)} | {name: measured[name].to_numpy() for name in metrics.NAMES}
     systems |= {START: start.similarity(*sides), ENCODER: cosines(left, right)}
     systems[MEAN] = np.mean([*facets.values()], axis=0)
@@ -101,10 +102,10 @@ def similarities(rated: EvaluationPairs, start, encoder, layout: FacetLayout) ->
 
 
 def parse(texts: Sequence[str]) -> list[str]:
-    graphs = facetflow.parse_amr(texts, device="cpu")
-    if wrong := [graph.message for graph in graphs if not isinstance(graph, str)]:
+    parsed = facetflow.parse_amr(texts, device="cpu")
+    if wrong := [graph.message for graph in parsed if not isinstance(graph, str)]:
         raise SystemExit(f"{len(wrong)} sentences have no graph: {wrong[0]}")
-    return graphs
+    return [graph for graph in parsed if isinstance(graph, str)]
 
 
 def shared_words(a: Sequence[str], b: Sequence[str]) -> np.ndarray:
@@ -148,8 +149,10 @@ def hundred(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}"
 
 
-def scored(drawn: Drawn, column: int) -> str:
-    """Return the score of a system with its interval, × 100."""
+def scored(drawn: Drawn | None, column: int) -> str:
+    """Return the score of a system with its interval, × 100; nothing where it is undefined."""
+    if drawn is None:
+        return ""
     ends = drawn.interval(column)
     return hundred(drawn.scores[column]) + (f" ({hundred(ends['low'])} to {hundred(ends['high'])})" if ends else "")
 

@@ -21,7 +21,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from facet_scores import ALL, by_corpus
 
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 
-OURS = {
+OURS: dict[str, dict[str, Any]] = {
     "same": {"map_epochs": 0, "facet_dimensions": 16, "kinds": ["positive", "negative"]},
     "default": {},
 }
@@ -96,8 +96,8 @@ def train(name: str, store: Path, steps: int, folder: Path) -> Trained:
     if name == THEIRS:
         command = [sys.executable, __file__, str(store), "--theirs", str(steps), str(folder)]
     else:
-        loop = {"steps": steps, "epochs": steps, "batch_size": BATCH, "learning_rate": RATE, "evaluate_every": steps}
-        loop |= {"precision": "bfloat16", "keep": "last"}
+        loop: dict[str, Any] = {"steps": steps, "epochs": steps, "batch_size": BATCH, "evaluate_every": steps}
+        loop |= {"learning_rate": RATE, "precision": "bfloat16", "keep": "last"}
         settings = {"kind": "s3bert", "layers_tuned": LAYERS, "max_tokens": MAX_TOKENS, "loop": loop} | OURS[name]
         job = {"source": {"store": str(store)}, "settings": settings, "output": str(folder)}
         file = folder / "job.json"
@@ -139,12 +139,12 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
     from training.objectives import DecompositionObjective, consistency_loss
 
     every = MeasuredPairs.from_store(store).select(kinds=("positive", "negative"))
-    data = apart(every, "train").select(splits=("train",))  # ours leaves out pairs that are dev pairs too
+    data = apart(every, "train")[0].select(splits=("train",))  # ours leaves out pairs that are dev pairs too
     if data.teacher is None:
         sys.exit(f"the store {store} has no embeddings: build it with them")
     model = load_encoder(locate("all-MiniLM-L6-v2"))
     model.max_seq_length = MAX_TOKENS
-    transformer = model[0].auto_model
+    transformer: Any = model[0].auto_model
     transformer.requires_grad_(requires_grad=False)
     for layer in transformer.encoder.layer[-LAYERS:]:
         layer.requires_grad_(requires_grad=True)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def main() -> None:
     arguments = parser.parse_args()
     encoder = models.locate(models.BUNDLED_ENCODER)
     layout = FacetLayout.load(encoder)
-    model = Generated(layout.dimension)
+    model: Any = Generated(layout.dimension)
     query = model.encode(["a query"])
     print(f"{arguments.texts:,} texts, {layout.dimension} dimensions, {arguments.precision}")
     print(f"{'':32}{'first: wall s':>14}{'processor s':>13}{'then: wall s':>14}{'processor s':>13}")
@@ -79,7 +80,7 @@ def searching(
     file: Path, encoder: Path, layout: FacetLayout, query: np.ndarray, weights: dict[str, float]
 ) -> Callable[[], list[str]]:
     """Return a search, whose first call opens the file."""
-    opened: list = []
+    opened: list[Any] = []
 
     def search() -> list[str]:
         if not opened:

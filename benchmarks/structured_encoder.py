@@ -83,7 +83,7 @@ def main() -> None:
     texts = list(dict.fromkeys(normalise(text) for text in rows if isinstance(text, str)))
     texts = [*texts[: given.sentences - len(ODD)], *map(normalise, ODD)]
     modules, parse = (_with_trees if given.kind == "rgcn" else _with_spans)()
-    encoder = SentenceTransformer(modules=modules, device="cpu")
+    encoder: Any = SentenceTransformer(modules=modules, device="cpu")
     use_onednn(encoder)  # as `load_encoder` does
     parse(texts[:20])
     found: list[Parse | None] = []
@@ -143,7 +143,7 @@ def _with_spans() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | Non
     return [transformer, Pooling(width), spans], parse
 
 
-def _compare_steps(modules: list[Any], texts: Sequence[str], known: Known) -> None:
+def _compare_steps(modules: list[Any], texts: Sequence[str], known: Any) -> None:
     """Print the time of a step with and without structure, measured alternately."""
     steps = {}
     for name, some in (("with", modules), ("without", modules[:2])):

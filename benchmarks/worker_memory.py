@@ -106,6 +106,9 @@ class _Inputs:
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         return self._sentences
 
+    def local(self, file: Path) -> Path:
+        return file
+
 
 def _captions(table: Path) -> list[str]:
     with open_text(table) as lines:

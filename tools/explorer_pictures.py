@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import click
@@ -51,7 +52,7 @@ def main() -> None:
             client.headers.update({"Authorization": f"Bearer {explorer.token}", "Accept": "application/json"})
             run = arguments.run or client.get("/runs").json()[0]["run"]
             runs = {"run": run} | ({"beside": arguments.beside} if arguments.beside else {})
-            addresses = {
+            addresses: dict[str, tuple[str, dict[str, Any]]] = {
                 "pair": ("/pair", {"a": BOY, "b": "The doctor thanked the boy.", "facet": "srl"}),
                 "search": ("/search", {"q": BOY, "k": 6, "w_srl": 2, "w_frames": 1}),
                 "map": ("/map", {"points": 500, "colour": "facet:negations", "like": "The girl did not sleep."}),

@@ -25,9 +25,9 @@ def check(scene: Scene, reference: Scene, report: Report) -> None:
         if not mine.equals(its, null_equal=True):
             lost, doubled = its.join(mine, on=key, how="anti").height, mine.height - mine[key].n_unique()
             report.violated(f"{scene.name}: {table}, {its.height} rows: {lost} lost, {doubled} doubled, or others")
-    mine, its = ([(r.number, dict(r.rows)) for r in part.releases()] for part in (store, other))
-    if mine != its:
-        report.violated(f"{scene.name}: releases {mine} for {its}")
+    made, wanted = ([(r.number, dict(r.rows)) for r in part.releases()] for part in (store, other))
+    if made != wanted:
+        report.violated(f"{scene.name}: releases {made} for {wanted}")
     for number in range(1, scene.releases + 1):
         if len(found := list(scene.folder.glob(f"runs/*/{number:05d}-*/seed-*/encoder/facets.json"))) > 1:
             report.violated(f"{scene.name}: release {number} has {len(found)} encoders")

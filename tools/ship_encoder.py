@@ -55,7 +55,7 @@ def ship(encoder: Path, start: Path, folder: Path, rank: int = RANK) -> int:
                 save_file({name: _half(value) for name, value in load_file(path).items()}, target)
             else:
                 shutil.copyfile(path, target)
-    tuned = {}
+    tuned: dict[str, np.ndarray] = {}
     for name, value in after.items():
         if value.ndim == 2 and rank * sum(value.shape) < value.size and not np.array_equal(value, before[name]):
             left, sizes, right = np.linalg.svd(value.astype(float) - before[name], full_matrices=False)
