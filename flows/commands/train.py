@@ -87,10 +87,11 @@ def evaluate(
 ) -> None:
     """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
 
-    NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated) or the id of
-    one run, such as syntax/00002-9a1c33/seed-0; by default every trained encoder. With --suite, the scores of the
-    chosen suites are written next to those of the complete evaluation, which stay as they are. If one fails, the others
-    are still scored: the exit code is 2 when some failed, 1 when all did.
+    NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated, of those with
+    the settings of the project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by
+    default every trained encoder. With --suite, the scores of the chosen suites are written next to those of the
+    complete evaluation, which stay as they are. If one fails, the others are still scored: the exit code is 2 when some
+    failed, 1 when all did.
     """
     from flows.commands.runs import print_scores
     from flows.project import load
