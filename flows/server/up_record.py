@@ -106,11 +106,12 @@ def projects() -> dict[str, str | None]:
 
 def record_project(project_file: Path, cron: str | None) -> None:
     """Record that a project is registered on the server; without a schedule, the recorded one is kept."""
-    every = projects()
-    name = str(project_file.resolve())
-    every[name] = cron or every.get(name)
-    with clear_errors(f"Writing to {str(state_folder())!r}"):
-        write_whole(state_folder(), _PROJECTS, json.dumps(every).encode())
+    state, name = state_folder(), str(project_file.resolve())
+    with locks.only_one(state / f"{_PROJECTS}.lock", f"Another command writes {_PROJECTS!r} in {str(state)!r}"):
+        every = projects()
+        every[name] = cron or every.get(name)
+        with clear_errors(f"Writing to {str(state)!r}"):
+            write_whole(state, _PROJECTS, json.dumps(every).encode())
 
 
 def _record() -> Running | None:

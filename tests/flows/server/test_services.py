@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -354,3 +355,10 @@ def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(
     file = tmp_path / "facetflow.toml"
     assert run(["deploy", "--project", str(file), "--cron", "0 3 * * *"]) == 0
     assert up_record.projects() == {str(file): "0 3 * * *"}
+
+
+def test_projects_that_are_registered_at_the_same_moment_are_all_recorded(state, tmp_path):
+    files = [tmp_path / f"{number}.toml" for number in range(6)]
+    with ThreadPoolExecutor(len(files)) as pool:
+        list(pool.map(lambda file: up_record.record_project(file, None), files))
+    assert up_record.projects().keys() == set(map(str, files))
