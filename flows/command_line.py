@@ -194,6 +194,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # No proxy reaches the servers of this machine, such as the one that a build starts.
     direct = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
     os.environ["no_proxy"] = direct if direct == "*" else f"{direct},127.0.0.1"
+    # GNOME writes socks://, a scheme that Prefect's client refuses, also where no proxy is asked.
+    os.environ.update({n: v.replace("socks:", "socks5:") for n, v in os.environ.items() if n.lower() == "all_proxy"})
     # Modules stay: with the usual threshold the collector looks at them 1,300 times until a model is loaded.
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     show_controls()

@@ -387,6 +387,16 @@ def test_no_proxy_is_asked_for_a_server_of_this_machine(direct):
     subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
 
 
+def test_the_socks_proxy_of_a_desktop_ends_no_command():
+    code = (
+        "import httpx; from flows import command_line\n"
+        "command_line.run = lambda _: httpx.Client().close() or 0\n"
+        "command_line.main()"
+    )
+    proxied = {"ALL_PROXY": "socks://127.0.0.1:1080/", "all_proxy": "socks://127.0.0.1:1080/"}
+    subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
+
+
 @pytest.mark.parametrize("words", [["explain", "a", "b"], ["search", "a"], ["report", "--encoder", "."]])
 def test_a_project_that_is_named_must_be_there(capsys, tmp_path, words):
     assert command_line.run(["--project", str(tmp_path / "typo"), *words]) == 1
