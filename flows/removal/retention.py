@@ -41,7 +41,7 @@ from flows.project import Project
 from flows.terminal import detail, say, warn
 from training.evaluation.promotion import current_runs, gone_runs
 from training.run_records import is_in_use, state_of, unused
-from training.runs import all_runs, encoder_name, group_of, is_finished, newest, release_of
+from training.runs import LAYERS, MAP, SEARCH, all_runs, encoder_name, group_of, is_finished, newest, release_of
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 
@@ -57,6 +57,8 @@ def clean_up(project: Project, store: Store) -> list[str]:
         for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
             removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
         removed += remove_dead(project.runs.glob(name))
+    finished = filter(is_finished, all_runs(project.runs))  # killed before they removed what they had resumed from
+    removed += remove_dead(run / part for run in finished for part in ("checkpoint.pt", SEARCH, MAP, LAYERS))
     removed += remove_dead_scratch()
     everything = [*store.remove_dead_temporary(), *map(str, removed)]
     if everything:

@@ -47,3 +47,15 @@ def test_the_link_of_a_killed_promotion_goes_and_that_of_a_live_one_stays(projec
         assert (live / "current").is_symlink()
     assert (project.runs / "s3bert/current").is_symlink()
     assert (project.runs / "s3bert/00001-aaaaaa/seed-0").is_dir()
+
+
+def test_what_a_finished_training_would_have_resumed_from_goes(project, tmp_path):
+    finished, begun = (project.runs / "s3bert/00001-aaaaaa" / seed for seed in ("seed-0", "seed-1"))
+    for run in (finished, begun):
+        for part in ("map", "search/learning_rate=1"):
+            (run / part).mkdir(parents=True)
+        (run / "checkpoint.pt").touch()
+    (finished / "encoder/training.json").touch()  # killed before it removed the rest
+    clean_up(project, Store.open(tmp_path / "store", create=True))
+    assert {path.name for path in finished.iterdir()} == {"encoder", "current"}
+    assert {path.name for path in begun.iterdir()} == {"checkpoint.pt", "map", "search"}
