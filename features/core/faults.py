@@ -308,7 +308,7 @@ class NotAStore(StoreError, code="FF302"):
 
 
 class StorePathWrong(StoreError, code="FF303"):
-    """A store cannot be there: give a folder that all workers share, without '%' in its name, or `s3://bucket/prefix`."""
+    """A store cannot be there: give a folder that all workers share, without % or backslash, or `s3://bucket/prefix`."""
 
 
 class StoreVersion(StoreError, code="FF304"):

@@ -66,9 +66,10 @@ def test_a_folder_may_have_any_name(tmp_path, recipes, filled, name):
     assert len(store.collect_garbage(timedelta(0)).files) == 1
 
 
-def test_a_folder_with_a_percent_sign_is_refused(tmp_path):
+@pytest.mark.parametrize("name", ["a%20b", "a\\b"])
+def test_a_folder_that_the_library_of_tables_takes_for_another_is_refused(tmp_path, name):
     with refused(StorePathWrong):
-        Store.open(tmp_path / "a%20b", create=True)
+        Store.open(tmp_path / name, create=True)
 
 
 def test_processes_that_make_a_store_at_once_make_one(tmp_path):
