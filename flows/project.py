@@ -5,6 +5,7 @@ Each section and its model belong to the stage that it configures; they are only
 
 import functools
 import operator
+import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -362,4 +363,4 @@ def _with_files(section: SettingsT, base: Path) -> SettingsT:
 
 def _resolve(base: Path, path: Path | str) -> Path:
     """Return a path of the file: relative to its folder, `~` for the user's home."""
-    return base / Path(path).expanduser()
+    return base / os.path.expanduser(path)  # noqa: PTH111 - the method raises for a user who does not exist

@@ -62,7 +62,7 @@ def locate(name_or_path: str, base: Path | None = None) -> Path:
     name (`owner/name`), pulled by us or in the Hub's own cache.
     """
     if name_or_path not in MODELS:
-        folder = (base or Path()) / Path(name_or_path).expanduser()
+        folder = (base or Path()) / os.path.expanduser(name_or_path)  # noqa: PTH111 - as for the files of corpora
         if folder.is_dir():
             return folder.resolve()
         if not is_hub_name(name_or_path):

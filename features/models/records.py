@@ -159,6 +159,6 @@ def unknown(name: str) -> ModelError:
 
 
 def is_hub_name(name: str) -> bool:
-    """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~/name."""
+    """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~user/name."""
     owner, slash, model = name.partition("/")
-    return bool(slash and owner and model) and "/" not in model and owner not in {".", "..", "~"}
+    return bool(slash and owner and model) and "/" not in model and owner not in {".", ".."} and owner[0] != "~"

@@ -17,9 +17,11 @@ from features.core.faults import (
     UnknownEncoder,
     UnknownKey,
     UnknownMetric,
+    UnknownModel,
     UnknownName,
     WrongValue,
 )
+from features.models import locate
 from flows.project import load
 from flows.project_errors import wrong_settings
 from training.encoders.s3bert.settings import S3bertSettings
@@ -276,3 +278,10 @@ def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it
         project.encoder("s3brt")
     with refused(UnknownEncoder):
         load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoder("x")
+
+
+def test_a_tilde_before_a_name_that_no_user_has_is_part_of_the_path(write, tmp_path):
+    project = load(write(f'name = "p"\n{CORPUS}[amr]\ngraphs = ["~nosuchuser/g.amr"]\n'))
+    assert project.amr.graphs == (tmp_path / "~nosuchuser/g.amr",)
+    with refused(UnknownModel):
+        locate("~nosuchuser/model", tmp_path)
