@@ -349,14 +349,14 @@ def _with_absolute_paths(project: Project, base: Path) -> Project:
 
 
 def _with_files(section: SettingsT, base: Path) -> SettingsT:
-    """Return a section with its paths resolved, and its model if that is a path: workers run elsewhere."""
+    """Return a section with its paths resolved, and its models if these are paths: workers run elsewhere."""
     update: dict[str, Any] = {}
     for name, value in section:
         if isinstance(value, Path):
             update[name] = _resolve(base, value)
         elif isinstance(value, tuple):
             update[name] = tuple(_resolve(base, each) if isinstance(each, Path) else each for each in value)
-        elif name == "model" and _resolve(base, value).exists():
+        elif name in {"model", "tags", "tokenizer"} and value and _resolve(base, value).exists():
             update[name] = str(_resolve(base, value))
     return section.model_copy(update=update)
 

@@ -280,6 +280,13 @@ def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it
         load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoder("x")
 
 
+def test_models_that_are_folders_are_those_of_the_project_wherever_it_runs(write, tmp_path):
+    for name in ("tags", "tokenizer"):
+        (tmp_path / name).mkdir()
+    project = load(write(f'name = "p"\n{CORPUS}[amr]\ntokenizer = "tokenizer"\n[srl]\ntags = "tags"\n'))
+    assert (project.amr.tokenizer, project.srl.tags) == (str(tmp_path / "tokenizer"), str(tmp_path / "tags"))
+
+
 def test_a_tilde_before_a_name_that_no_user_has_is_part_of_the_path(write, tmp_path):
     project = load(write(f'name = "p"\n{CORPUS}[amr]\ngraphs = ["~nosuchuser/g.amr"]\n'))
     assert project.amr.graphs == (tmp_path / "~nosuchuser/g.amr",)
