@@ -124,7 +124,9 @@ def own_record(settings: CorpusSettings | EvaluationSet) -> Dataset:
         usual: tuple[Role, ...] = ("sentence_a", "sentence_b", "split") if by_name else ()
         named: dict[Role, str | int] = {**{role: role for role in usual}, **settings.columns}
         optional = {"split"} & {*usual} - {*settings.columns}
-        layouts = (TableLayout.model_validate({"columns": named, "optional": optional}),)
+        form = getattr(layouts[-1], "label_form", "plain")  # votes are votes under any name
+        own_layout = {"columns": named, "optional": optional, "label_form": form}
+        layouts = (TableLayout.model_validate(own_layout),)
     if settings.quotes:
         layouts = tuple(
             layout.model_copy(update={"quotes": settings.quotes}) if hasattr(layout, "quotes") else layout

@@ -53,6 +53,21 @@ def test_columns_by_position_and_columns_of_a_known_dataset(tmp_path):
     assert texts(tmp_path, dataset="snli", files={"train": "nli.tsv"}, columns=names) == [("A", "B"), ("A", "C")]
 
 
+def test_votes_are_read_in_columns_of_any_name(tmp_path):
+    (tmp_path / "t.tsv").write_text("q1\tq2\tv\nA\tB\t(4, 6)\nC\tD\t(1, 6)\nE\tF\t1\n")
+    (tmp_path / "p.tsv").write_text("A\tB\t(3, 2)\nC\tD\t1\n")
+    named, placed = (
+        {"sentence_a": "q1", "sentence_b": "q2", "label": "v"},
+        {"sentence_a": 0, "sentence_b": 1, "label": 2},
+    )
+    for dataset, file, columns, labels in (
+        ("twitter_url", "t.tsv", named, ["1", "0", "1"]),
+        ("pit2015", "p.tsv", placed, ["1", "0"]),
+    ):
+        settings = CorpusSettings(dataset=dataset, files={"train": file}, columns=columns)
+        assert [row.label for row in read_outcomes(settings, tmp_path)] == labels
+
+
 def test_a_column_split_counts_where_columns_name_only_the_sentences(tmp_path):
     (tmp_path / "p.tsv").write_text("q1\tq2\tsplit\nA\tB\ttrain\nA\tC\ttest\n")
     (tmp_path / "all.tsv").write_text("q1\tq2\nA\tB\nA\tC\n")
