@@ -84,7 +84,7 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
             missing = "is a link that leads to itself" if path.is_symlink() else "does not exist"
             raise FileMissing(f"{str(path)!r}, which {key} names, {missing}: correct the path, or put the file there.")
         # The project's folder is no part of the pattern. Path.glob refuses absolute ones.
-        matches = sorted(glob(os.path.expanduser(name), root_dir=base))  # noqa: PTH111, PTH207
+        matches = sorted(glob(os.path.expanduser(name), root_dir=base, recursive=True))  # noqa: PTH111, PTH207
         if not matches:
             raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."

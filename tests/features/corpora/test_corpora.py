@@ -137,6 +137,14 @@ def test_absolute_paths_and_patterns_are_taken(tmp_path):
         assert texts(elsewhere, dataset="sts12", files={"test": name}) == [("A", "B")]
 
 
+def test_a_pattern_of_any_depth_finds_files_of_every_depth(tmp_path):
+    (tmp_path / "d" / "e" / "f").mkdir(parents=True)
+    for number, folder in enumerate(("d", "d/e", "d/e/f")):
+        (tmp_path / folder / "x.tsv").write_text(f"5\t{number}\tB\n")
+    read = texts(tmp_path, dataset="sts12", files={"test": "d/**/*.tsv"})
+    assert sorted(read) == [("0", "B"), ("1", "B"), ("2", "B")]
+
+
 def test_a_link_is_read_by_its_own_name_and_its_file_once(tmp_path):
     (tmp_path / "blob").write_text("5\tA\tB\n")
     (tmp_path / "a.tsv").symlink_to("blob")
