@@ -94,6 +94,9 @@ def evaluation_outcomes(
     """Read what becomes of every row of an evaluation set, or of what is held out from training, whatever its label."""
     files = evaluation.held_out if held_out else evaluation.splits
     reader = Reader(own_record(evaluation), None, "all")
+    # A file that several splits name has to say which rows are whose: else a classifier is scored on what it learnt.
+    for source in locate(evaluation.record, evaluation.splits, base, evaluation.files_key):
+        reader.outcomes(source)
     parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
     for part in parts:
         for source in locate(evaluation.record, part, base, evaluation.files_key):

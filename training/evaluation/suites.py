@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from features import models
 from features.core.faults import UnknownName
+from features.corpora.classified import ClassTask, read_tasks
 from features.corpora.reading import read_evaluation
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
 from training.evaluation.seen import seen_part
 from training.evaluation.tables import ScoreTable, mean_of
-from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
 from training.kinds import KINDS, learns_labels
 from training.runs import training_of
@@ -39,7 +39,6 @@ from training.runs import training_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from features.corpora.classified import ClassTask
     from features.corpora.reading import EvaluationPairs
 
     # slow to import; `facetflow status` only asks which suites there are
@@ -83,9 +82,9 @@ class Subject:
         return [read_evaluation(rated, self.job.base) for rated in self.job.ratings]
 
     @cached_property
-    def tasks(self) -> "list[ClassTask]":
-        """Classification tasks on texts and pairs; errors as for `read_class_tasks`."""
-        return read_class_tasks(self.job.tasks, self.job.base)
+    def tasks(self) -> list[ClassTask]:
+        """Classification tasks on texts and pairs; errors as for `read_tasks`."""
+        return [task for tested in self.job.tasks for task in read_tasks(tested, self.job.base)]
 
     @cached_property
     def judged(self) -> LabelledPairs | None:

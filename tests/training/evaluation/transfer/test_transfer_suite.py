@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText, RowWrong, SplitsOverlap, TooFewTexts
+from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText, RowWrong, SplitUnclear, TooFewTexts
 from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
@@ -19,7 +19,6 @@ from training.evaluation.run import evaluate
 from training.evaluation.suites import Subject, load_suite
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.suite import TransferSuite
-from training.evaluation_sets import read_class_tasks
 from training.jobs import EvaluationJob
 
 ANIMALS, PEOPLE = ("cat", "dog", "horse"), ("man", "woman", "child")
@@ -189,13 +188,18 @@ def test_the_most_frequent_class_of_train_is_shown_beside_the_scores(files, tiny
 
 def test_one_file_for_two_splits_is_refused_unless_a_column_says_the_split(files):
     sst = {"dataset": "sst2", "files": SST["files"] | {"test": "../" + files.name + "/sst.tr*n"}}
-    with refused(SplitsOverlap):
-        read_class_tasks([EvaluationSet(**sst)], files)
+    with refused(SplitUnclear):
+        read_tasks(EvaluationSet(**sst), files)
     rows = [f"a {n}\tb {n}\t{n % 2}\t{'train' if n < 4 else 'test'}\n" for n in range(8)]
     (files / "own.tsv").write_text("sentence_a\tsentence_b\tlabel\tsplit\n" + "".join(rows))
     own = {"dataset": "pairs", "name": "own", "files": {"train": "own.tsv", "test": "own.tsv"}}
-    (task,) = read_class_tasks([EvaluationSet(**own, columns={"label": "label", "split": "split"})], files)
+    (task,) = read_tasks(EvaluationSet(**own, columns={"label": "label", "split": "split"}), files)
     assert task.splits == ("train",) * 4 + ("test",) * 4
+    (files / "own.tsv").write_text("sentence_a\tsentence_b\tlabel\na\tb\t1\nc\td\t0\n")
+    with refused(SplitUnclear):
+        read_tasks(EvaluationSet(**own), files)
+    with refused(SplitUnclear):  # by a build, too
+        LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(**own)]), files)
 
 
 def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys):
