@@ -212,5 +212,5 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
         frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnknownForm(f"{str(path)!r} is not a Parquet file ({first_line(error)}): write it again.") from error
+        raise UnknownForm(f"{str(path)!r} cannot be read as Parquet ({first_line(error)}): write it again.") from error
     return frame

@@ -12,7 +12,7 @@ import polars as pl
 from polars import selectors as cs
 
 from features.core.errors import RowError
-from features.core.faults import FileEmpty
+from features.core.faults import FileEmpty, UnknownForm
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
@@ -84,7 +84,11 @@ def named_rows(
         case "parquet":
             from pyarrow.parquet import ParquetFile  # here, as `facetflow plan` mostly reads none
 
-            scan_parquet(path)  # a sentence for what is no Parquet file
+            for name, kind in scan_parquet(path).collect_schema().items():
+                if isinstance(kind, pl.Decimal) and kind.precision > 38:  # polars panics
+                    raise UnknownForm(
+                        f"{str(path)!r} has numbers of {kind.precision} digits in {name!r}: write floats."
+                    )
             batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
             yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
         case "jsonl":
@@ -172,7 +176,8 @@ def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
     rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
     types = dict(rows.collect_schema())
     score = types.pop("score", pl.String())
-    return rows if {*types.values()} == {pl.String} and (score == pl.String or score.is_numeric()) else None
+    plain = score == pl.String or score.is_integer() or score.is_float()
+    return rows if plain and {*types.values()} == {pl.String} else None
 
 
 def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:

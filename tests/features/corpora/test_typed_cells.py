@@ -1,8 +1,11 @@
 """Pairs in JSON lines and Parquet: values of any type, keys that appear late, columns by name only."""
 
 import json
+from decimal import Decimal
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sentences import refused
 
@@ -62,6 +65,13 @@ def test_parquet_cells_of_another_type_are_rejects(tmp_path, rows_and_rejects):
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.parquet"})
     assert rows == []
     assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
+
+
+def test_a_type_that_polars_does_not_read_is_one_sentence(tmp_path, rows_and_rejects):
+    wide = pa.array([Decimal("1.50")], pa.decimal256(50, 2))
+    pq.write_table(pa.table({"sentence_a": ["A"], "sentence_b": ["B"], "score": wide}), tmp_path / "p.parquet")
+    with refused(UnknownForm):
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
 
 
 def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_rejects):
