@@ -187,6 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # PYTHONUTF8=0 and LC_ALL=C, where a path may have no umlaut; once, since -X utf8=0 would be above the environment.
     if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
         os.execve(sys.executable, sys.orig_argv, os.environ | {"PYTHONUTF8": "1"})  # noqa: S606 (this program)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed, as by `<&-`: the next file that is opened would take its place
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (as long as the process lives)
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
     # Prefect tells its makers of its first import at a terminal, unless a variable forbids it before.

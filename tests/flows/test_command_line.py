@@ -334,6 +334,15 @@ def test_a_table_whose_reader_has_gone_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_closed_streams_are_empty_ones():
+    words = [sys.executable, "-m", "flows.command_line", "parse", "amr", "-", "-o", "-"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$@" <&- >&-', "sh", *words], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "standard input is empty" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "said"), [("build", "the same command continues from there"), ("gc", "run it again")]
 )
