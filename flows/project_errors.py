@@ -35,7 +35,7 @@ _ADVICE: dict[str | tuple[str, ...], str] = {
     "Duplicate inline table key": "remove one of the two",
     "Unclosed": "close every bracket, and write a table in { … } on one line",
     "Expected ']": "close the brackets of the section",
-    "Invalid initial character": "a key is letters, digits, _ and -, and { … } has no comma at its end",
+    "Invalid initial character": "a key is letters, digits, _ and -; { … } is on one line, with no comma at its end",
     "Unterminated string": "close the text with the quotes that opened it",
 }
 """Beginning of what `tomllib` says, or several → what to do."""
@@ -263,7 +263,7 @@ def _expected(location: _Location, given: Any) -> str:
         return _EXPECTED[last]
     if is_section(location.annotation):
         path = re.sub(r"\[\d+\]", "", location.key)  # in TOML a section belongs to the encoder above it
-        return f"a section `[{path}]`"
+        return f"a section `[[{path}]]`" if location.key.endswith("]") else f"a section `[{path}]`"
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
     expected = words(location.annotation)

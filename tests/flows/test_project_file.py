@@ -123,6 +123,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}{ENCODER}facets = ["smash"]\n', UnknownMetric),
         (f'name = "p"\n{CORPUS}[[encoders]]\nkind = "s3bert"\nfinish = 5\n', WrongValue),
         (f'name = "p"\n{CORPUS}draw = {{ dev = 1.5 }}\n', WrongValue),
+        ('name = "p"\ncorpora = ["pairs"]\n', WrongValue),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):
