@@ -244,21 +244,21 @@ def test_keys_that_nothing_reads_are_told_where_their_rows_lack_one_that_is_read
         '{"id": 3, "title": "We see.", "task": "tagging"}',  # that a row leaves out a key is no fault
         '{"id": 4, "titel": "We hear.", "task": "tagging", "area": "ASR"}',
         '{"id": 5, "title": "We know.", "tasks": "tagging"}',
+        '{"id": 6, "title": "We rest."}',  # nor does this one have keys that nothing reads but the id
     ]
     (tmp_path / "papers.jsonl").write_text("\n".join(rows) + "\n")
     papers = corpus("papers.jsonl", text="title", aspects={"task": "task", "area": "area"})
 
     report = run(tmp_path, papers).report
     title, key, task, area = map(str, report.faults)
-    assert title.startswith(
-        "1 row of 'papers' without the key 'title' has keys that nothing reads and no row with 'title'"
-    )
+    assert title.startswith("1 row of 'papers' lacks the key 'title', and there are keys that nothing reads and no row")
     assert "has: 'titel' (1), first in " in title
     assert key == (
-        "2 rows of 'papers' without the key 'task' have keys that nothing reads and no row with 'task' has: 'tasks' "
-        "(2), first in papers.jsonl:2. If one of them is 'task' misspelt, rename it in the file and build again."
+        "3 rows of 'papers' lack the key 'task', and there are keys that nothing reads and no row with 'task' has: "
+        "'tasks' (2), first in papers.jsonl:2. If one of them is 'task' misspelt, rename it in the file and build "
+        "again."
     )
-    # The fourth row has no text and the fifth no label: they are rejects, and counted as such.
+    # The fourth row has no text, the fifth and the sixth no label: they are rejects, and counted as such.
     assert task.startswith("1 text has no label in the aspect 'task' among the 3 of 'papers': what learns from this")
     assert area.startswith("1 text has no label in the aspect 'area' among the 3 of 'papers'")
 
