@@ -166,6 +166,7 @@ def test_nothing_is_read_where_nothing_changed(folder, read):
     assert again.tables == {"sentences": {}, "pairs": {}, "labels": {}}
     told = in_words(project, again.report, [])[0]
     assert told.startswith(f"Read 0 rows ({first.report.rows} are in corpora that have not changed since they ")
+    assert f"nothing new; of all rows {first.report.rejected} rejected" in told
 
 
 def test_only_the_corpus_that_changed_is_read(folder, read):
