@@ -36,8 +36,10 @@ class Pieces:
 class Wordpieces:
     """Splits words into pieces of a vocabulary; each distinct word is cut once."""
 
-    def __init__(self, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
+    def __init__(self, file: Path, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()
+        if missing := [piece for piece in (_BEGIN, _END, _UNKNOWN) if piece not in self.vocabulary]:
+            raise ModelDamaged(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give that of a BERT.")
         self._begin, self._end, self.unknown = (self.vocabulary[piece] for piece in (_BEGIN, _END, _UNKNOWN))
         self._pieces_of = cache(cut)
 
@@ -46,10 +48,11 @@ class Wordpieces:
         """Return an instance that splits words as the tokenizer in an encoder's folder does."""
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        file = folder / "tokenizer.json"
+        tokenizer = Tokenizer.from_str(_read(file))
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        return cls(tokenizer, lambda word: tokenizer.encode(word, add_special_tokens=False).ids)
+        return cls(file, tokenizer, lambda word: tokenizer.encode(word, add_special_tokens=False).ids)
 
     @classmethod
     def of_vocabulary(cls, file: Path, *, lowercase: bool) -> Self:
@@ -57,14 +60,8 @@ class Wordpieces:
         from tokenizers import Tokenizer
         from tokenizers.models import WordPiece
 
-        try:
-            lines = file.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelDamaged(f"The vocabulary {str(file)!r} cannot be read ({error}).") from error
+        lines = _read(file).split("\n")
         index = {piece.rstrip("\r"): number for number, piece in enumerate(lines) if piece}
-        missing = [piece for piece in (_BEGIN, _END, _UNKNOWN) if piece not in index]
-        if missing:
-            raise ModelDamaged(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give the vocab.txt of a BERT.")
         model = WordPiece(index, unk_token=_UNKNOWN, max_input_chars_per_word=_LONGEST_WORD)
         tokenizer = Tokenizer(model)
 
@@ -72,7 +69,7 @@ class Wordpieces:
             parts = (word.lower() if lowercase else word).split()
             return [piece for part in parts for piece in tokenizer.encode(part, add_special_tokens=False).ids]
 
-        return cls(tokenizer, cut)
+        return cls(file, tokenizer, cut)
 
     def cut(self, words: Sequence[str], *, most: int | None = None) -> Pieces:
         """Return the word pieces of a sentence: of each word only the first `most`, where an unknown word has one."""
@@ -84,3 +81,10 @@ class Wordpieces:
             ends.append(len(ids) - 1)
         ids.append(self._end)
         return Pieces(tuple(ids), tuple(starts), tuple(ends))
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelDamaged(f"The vocabulary {str(file)!r} cannot be read ({error}).") from error

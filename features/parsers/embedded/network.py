@@ -19,10 +19,10 @@ from torch.nn import functional
 
 from features.core.faults import NotThisModel
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
+from features.parsers.srl.archive import base_weights
 
 BASE = "all-MiniLM-L6-v2"  # the encoder that the embedded parser was trained from; a model names its own
 
-_WEIGHTS = "model.safetensors"  # of a base encoder
 _SAME = {
     "attended": "attention.output.dense",
     "norm1": "attention.output.LayerNorm",
@@ -302,25 +302,23 @@ def read_shape(folder: Path) -> EncoderShape:
 
 def fill_tables(network: Network, folder: Path) -> None:
     """Fill in the parts of a network that are never trained: the encoder's tables of word pieces and positions."""
-    from safetensors import safe_open
-
-    with torch.no_grad(), safe_open(folder / _WEIGHTS, "pt") as weights:
-        network.piece_table.copy_(weights.get_tensor("embeddings.word_embeddings.weight"))
+    weights = base_weights(folder)
+    with torch.no_grad():
+        network.piece_table.copy_(weights["bert_model.embeddings.word_embeddings.weight"])
         # Every word piece has token type 0.
-        first_type = weights.get_tensor("embeddings.token_type_embeddings.weight")[0]
-        network.position_table.copy_(weights.get_tensor("embeddings.position_embeddings.weight") + first_type)
+        first_type = weights["bert_model.embeddings.token_type_embeddings.weight"][0]
+        network.position_table.copy_(weights["bert_model.embeddings.position_embeddings.weight"] + first_type)
 
 
 def fill_layers(network: Network, folder: Path) -> None:
     """Initialise training with the encoder's own layers."""
-    from safetensors import safe_open
-
-    with torch.no_grad(), safe_open(folder / _WEIGHTS, "pt") as weights:
+    weights = base_weights(folder)
+    with torch.no_grad():
         for kind in ("weight", "bias"):
-            getattr(network.piece_norm, kind).copy_(weights.get_tensor(f"embeddings.LayerNorm.{kind}"))
+            getattr(network.piece_norm, kind).copy_(weights[f"bert_model.embeddings.LayerNorm.{kind}"])
             for number, block in enumerate(network.encoder):
-                start = f"encoder.layer.{number}"
+                start = f"bert_model.encoder.layer.{number}"
                 parts = [f"{start}.attention.self.{part}.{kind}" for part in ("query", "key", "value")]
-                getattr(block.attention, kind).copy_(torch.cat([weights.get_tensor(part) for part in parts]))
+                getattr(block.attention, kind).copy_(torch.cat([weights[part] for part in parts]))
                 for ours, theirs in _SAME.items():
-                    getattr(getattr(block, ours), kind).copy_(weights.get_tensor(f"{start}.{theirs}.{kind}"))
+                    getattr(getattr(block, ours), kind).copy_(weights[f"{start}.{theirs}.{kind}"])

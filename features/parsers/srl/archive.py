@@ -128,8 +128,9 @@ def _weights(folder: Path, base: str | None) -> "dict[str, Tensor]":
 
 
 def base_weights(folder: Path) -> "dict[str, Tensor]":
-    """Return the parameters in a BERT's own folder, under the names that they have in a tagger."""
-    return {f"{_ENCODER}{name}": tensor for name, tensor in _load(folder / "model.safetensors").items()}
+    """Return the parameters in a BERT's own folder, without a head, under the names that they have in a tagger."""
+    loaded = {name.removeprefix("bert."): tensor for name, tensor in _load(folder / "model.safetensors").items()}
+    return {f"{_ENCODER}{name}": loaded[name] for name in loaded if name.startswith(("embeddings.", "encoder."))}
 
 
 def _load(path: Path) -> "dict[str, Tensor]":

@@ -63,6 +63,12 @@ def test_a_file_that_is_no_vocabulary_is_refused(tmp_path):
         Wordpieces.of_vocabulary(tmp_path / "vocab.txt", lowercase=True)
     with refused(ModelDamaged):
         Wordpieces.of_vocabulary(tmp_path / "none.txt", lowercase=True)
+    with refused(ModelDamaged):
+        Wordpieces.of_encoder(tmp_path)
+    other = {"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "a", "max_input_chars_per_word": 9}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": other | {"continuing_subword_prefix": "##"}}))
+    with refused(ModelDamaged):
+        Wordpieces.of_encoder(tmp_path)
 
 
 def test_words_without_punctuation_are_cut_as_bert_does(encoder_name):

@@ -41,7 +41,7 @@ long), and `kept`."""
 def read_source(source: GraphSource) -> list[Sentence]:
     """Read a file of graphs; a block that cannot be decoded or has no sentence is left out."""
     pairs = list(_penman(source.path) if source.kind == "penman" else _guidelines(source.path))
-    pairs = pairs[source.skip_first : len(pairs) - source.skip_last]
+    pairs = pairs[source.skip_first : -source.skip_last or None]
     sentences = []
     for text, penman in pairs:
         try:

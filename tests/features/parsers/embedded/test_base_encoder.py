@@ -17,14 +17,19 @@ from features.parsers.embedded.network import (
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_the_layers_compute_what_transformers_computes(tiny_encoder: Path, training: bool) -> None:
-    from transformers import BertModel
+@pytest.mark.parametrize("headed", [False, True])
+def test_the_layers_compute_what_transformers_computes(
+    tiny_encoder: Path, tmp_path: Path, training: bool, headed: bool
+) -> None:
+    from transformers import BertForMaskedLM
 
-    reference = BertModel.from_pretrained(tiny_encoder).eval()
-    encoder = read_shape(tiny_encoder)
+    with_head = BertForMaskedLM.from_pretrained(tiny_encoder).eval()
+    with_head.save_pretrained(tmp_path)
+    folder, reference = tmp_path if headed else tiny_encoder, with_head.bert
+    encoder = read_shape(folder)
     network = Network(NetworkShape(7, 2, 2, 3, 5, width=12), encoder).train(training)
-    fill_tables(network, tiny_encoder)
-    fill_layers(network, tiny_encoder)
+    fill_tables(network, folder)
+    fill_layers(network, folder)
     pieces = SentenceReader(tiny_encoder, encoder.positions)
     text = text_tensors([pieces.ids(["The", "boy", "wants", "sleep"]), pieces.ids(["no"])])
     states = network.piece_norm(network.piece_table[text["pieces"]] + network.position_table[: text["pieces"].shape[1]])

@@ -50,6 +50,12 @@ def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path: Path
     assert of_second == {"read": 2, "held_out": 0, "repeated": 1, "unsuited": 1, "kept": 0}
 
 
+def test_a_file_shorter_than_what_is_skipped_of_it_has_no_sentence(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.amr", "A boy.", "A girl.", "A cow.")
+    with refused(FileEmpty):
+        read_source(GraphSource(path=path, skip_last=4))
+
+
 def test_a_held_out_sentence_needs_no_graph_and_a_table_is_not_taken_for_graphs(tmp_path: Path) -> None:
     rejected, table = tmp_path / "rejected.amr", tmp_path / "test.tsv"
     rejected.write_text("# ::snt The dogs.\n# ::reject no_graph: none\n", encoding="utf-8")
