@@ -148,12 +148,14 @@ def identity_of(job: AmrParserJob, base_digest: str) -> str:
     shares = [(file.kind, file.skip_first, file.skip_last, file.share) for file in source.train]
     scored = [file for files in source.evaluations.values() for file in files]
     files: list[GraphSource | HeldOut] = [*source.train, *source.dev, *source.held_out, *scored]
+    read = [file.model_dump(include={"kind", "skip_first", "skip_last"}, exclude_defaults=True) for file in files]
     chosen = flattened(decisive(job.settings, exclude=_OF_THE_CARD))
     del chosen["loop.epochs"]
     parts = [
         repr(chosen),
         base_digest,
         repr(shares),
+        *([repr(held)] if any(held := read[len(shares) :]) else []),  # those read otherwise than by default
         *(models.digest(file.path) for file in files if file.path.is_file()),
         models.digest(source.frames) if source.frames and source.frames.is_file() else "",
     ]

@@ -56,6 +56,7 @@ def make_settings(tiny_encoder: Path) -> Callable[..., Path]:
         files = {
             "train": [{"path": "train.amr", "skip_first": 1, "licence": "Apache-2.0"}],
             "dev": [{"path": "dev.amr"}],
+            "evaluations": {"again": [{"path": "dev.amr"}]},
         }
         loop = {
             "epochs": 40,

@@ -112,6 +112,8 @@ def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
     card = (trained / "README.md").read_text(encoding="utf-8")
     assert "| Apache-2.0 | 144 | 29 | 0 | 0 | 115 | 1 |" in card
     assert "| dev | 29 |" in card
+    assert "/dev.amr) or in " in card
+    assert "no other file" not in card, "what it is scored on was left out, too"
 
 
 @pytest.mark.soak
@@ -222,4 +224,9 @@ def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_se
     (second / "train.amr").write_text((second / "train.amr").read_text().replace("boy", "lad"), encoding="utf-8")
     changed = read_parser_job(AmrParserJob, second / "settings.json")
     assert identity_of(changed, "base") != identities[1]
+    kinds = [
+        identity_of(read_parser_job(AmrParserJob, make_settings(first, source={"held_out": [held_out]})), "base")
+        for held_out in ({"path": "dev.amr"}, {"path": "dev.amr", "kind": "table"})
+    ]
+    assert kinds[0] != kinds[1], "other sentences are held out"
     assert identity_of(read_parser_job(AmrParserJob, make_settings(first, seed=1)), "base") != identities[0]
