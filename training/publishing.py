@@ -15,9 +15,10 @@ from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, Upl
 from features.core.file_errors import first_line
 from features.models.records import Hub, Wheel, is_hub_name
 from training.runs import TRAINING_FILE, training_of
-from training.writing import whole_folder, write_json, write_text
+from training.writing import read_json, whole_folder, write_json, write_text
 
 CARD = "README.md"
+_WITH_FOLDERS = {TRAINING_FILE, "sentence_bert_config.json"}  # the latter names the parser or tagger
 _UNSAFE = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _PLACEHOLDER = "path/to/this/folder"
 _TERMS = """\
@@ -48,8 +49,10 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Pat
         for path in files:
             target = partial / path.relative_to(encoder)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        write_json(partial / TRAINING_FILE, without_folders(training))
+            if path.name in _WITH_FOLDERS:
+                write_json(target, without_folders(read_json(path)))
+            else:
+                shutil.copyfile(path, target)
         card = (encoder / CARD).read_text(encoding="utf-8")
         write_text(partial / CARD, published_card(card, training, name, base))
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -89,10 +89,15 @@ def test_a_start_model_in_a_folder_of_the_project_has_none_and_its_parser_no_fol
     training["settings"] |= {"backbone": "models/mine", "parser": str(tmp_path / "there")}
     (encoder / "training.json").write_text(json.dumps(training))
     (encoder / "README.md").write_text(write_card(training))
+    (encoder / "sentence_bert_config.json").write_text(
+        json.dumps({"drawn": "tagged", "tagger": str(tmp_path / "there")})
+    )
     assert run(["--project", "there/facetflow.toml", "publish", "--encoder", "./encoder", "-o", "out"]) == 0
     card = (tmp_path / "out/README.md").read_text()
     assert "base_model" not in yaml.safe_load(card.split("---")[1])
     assert str(tmp_path) not in card
+    config = json.loads((tmp_path / "out/sentence_bert_config.json").read_text())
+    assert config == {"drawn": "tagged", "tagger": "there"}
 
 
 @pytest.mark.parametrize("options", [["--push"], ["--public"], ["--name", "mine"]])
