@@ -45,13 +45,15 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
         )
     chosen = data.select(corpora=settings.corpora)
     train = settings.splits[0]
-    if train not in set(chosen.pairs["split"]):
-        of = f"of {', '.join(map(repr, settings.corpora))} " if settings.corpora else ""
+    learnt = chosen.select(splits=(train,), kinds=settings.kinds)
+    if not len(learnt):
+        named = [*map(repr, settings.corpora), *(f"kind {kind!r}" for kind in settings.kinds)]
+        of = f"of {', '.join(named)} " if named else ""
         raise NoTrainingData(
             f"No measured pair {of}is in the split {train!r}, which the encoder {settings.name!r} "
             f"is trained on; there are: {splits(chosen)}."
         )
-    check_layers(settings, sorted(set(chosen.pairs.filter(split=train)["corpus"])))
+    check_layers(settings, learnt.corpora)
 
 
 def facets_before(start: Path, settings: S3bertSettings) -> FacetLayout | None:

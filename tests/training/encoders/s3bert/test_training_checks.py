@@ -27,6 +27,7 @@ from training.encoders.s3bert.settings import Finish, S3bertSettings
         ({"splits": ("training", "dev")}, NoTrainingData),
         ({"corpora": ("left",), "splits": ("t", "dev")}, NoTrainingData),
         ({"facets": ("smash",)}, UnknownMetric),
+        ({"kinds": ("neighbour",)}, NoTrainingData),
     ],
 )
 def test_nothing_to_learn_from_is_refused_with_what_there_is(measured, settings, changes, fault):
