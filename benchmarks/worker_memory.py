@@ -138,7 +138,11 @@ def _arguments() -> argparse.Namespace:
         "--setting", action="append", metavar="NAME=VALUE[,NAME=VALUE]", help="environment to compare; may be repeated"
     )
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    for part in ",".join(arguments.setting or ()).split(","):
+        if part and "=" not in part:
+            parser.error(f"--setting takes NAME=VALUE, and {part!r} has no value")
+    return arguments
 
 
 if __name__ == "__main__":

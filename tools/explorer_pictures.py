@@ -50,7 +50,10 @@ def main() -> None:
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{explorer.port}", timeout=600, trust_env=False) as client:
             client.headers.update({"Authorization": f"Bearer {explorer.token}", "Accept": "application/json"})
-            run = arguments.run or client.get("/runs").json()[0]["run"]
+            listed = client.get("/runs").json()
+            if not arguments.run and not listed:
+                raise SystemExit(f"{arguments.project} has no training: run `facetflow train` there first")
+            run = arguments.run or listed[0]["run"]
             runs = {"run": run} | ({"beside": arguments.beside} if arguments.beside else {})
             addresses: dict[str, tuple[str, dict[str, Any]]] = {
                 "pair": ("/pair", {"a": BOY, "b": "The doctor thanked the boy.", "facet": "srl"}),

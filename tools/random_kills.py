@@ -197,6 +197,8 @@ def _run(options: argparse.Namespace, bucket: S3 | None) -> NoReturn:
     draw, report = random.Random(options.seed), Report(options.kills)
     folder = Path(options.folder or tempfile.mkdtemp(prefix="random-kills-")).resolve()
     temporary = folder / "tmp"
+    if temporary.exists():
+        raise SystemExit(f"{folder} is that of another run: name a new folder")
     temporary.mkdir(parents=True)
     print(f"Seed {options.seed}, {options.kills} kills, in {folder}\n", flush=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
