@@ -8,12 +8,13 @@ its key, so the key has the number of the attempt.
     9a1c…:2    three attempts that Failed or Crashed, or one that was Cancelled: left to the user
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features.store.store import Store
 from flows.project import Project
 from flows.server.outbox import resource_id
-from flows.server.prefect_address import server_does, somebody_listens
+from flows.server.prefect_address import is_on_this_machine, server_does, somebody_listens
 from flows.terminal import conclude, warn
 from flows.trainings.due import Contents, Due, due
 
@@ -57,6 +58,9 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
     with server_does("say which trainings it has begun"), get_client(sync_client=True) as client:
         deployed = read_deployment(client, FLOWS["training"], project.name)
         if deployed is None or deployed.version != resource_id(store):  # another project of this name
+            return None
+        folder = Path(str(deployed.parameters.get("project_file"))).parent
+        if folder != project.base and is_on_this_machine(str(client.api_url)):  # a copy of this project
             return None
         return [item for item in items if _begin(client, project, item)]
 

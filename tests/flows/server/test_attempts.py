@@ -1,11 +1,14 @@
 """A server does what is due once: one run for each identity, another attempt when that ended, and not for ever."""
 
+import shutil
+
 import pytest
 from generated import ENCODER
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterId
 from prefect.states import Cancelled, Completed, Crashed, Failed, Pending, Running
 
+from features.store.store import Store
 from flows import project as projects
 from flows.deployments import deploy
 from flows.server.attempts import ATTEMPTS, begin_due
@@ -104,6 +107,13 @@ def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, 
     assert [item.subject for item in begin_due(settings, built.store)] == ["s3bert"]
     assert len(trainings("s3bert")) == 1
     assert f"no deployment train_encoder/{settings.name}@gpu: `facetflow deploy`" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("client")
+def test_a_copy_of_a_project_is_none_that_the_server_knows(settings, built, tmp_path):
+    deploy(built.folder / "facetflow.toml")
+    copied = projects.load(shutil.copytree(built.folder, tmp_path / "copy") / "facetflow.toml")
+    assert begin_due(copied, Store.open(copied.store)) is None
 
 
 @pytest.mark.usefixtures("client")
