@@ -232,9 +232,11 @@ def _make_pool(client: "SyncPrefectClient", pool: str) -> None:
 def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None:
     """Refuse to take over the deployments of another store, which keeps its id wherever its folder is mounted."""
     deployment = read_deployment(client, REFRESH, target.name)
+    file = None if deployment is None else deployment.parameters.get("project_file")
     if deployment is None or deployment.version == target.resource:
+        if file not in (None, str(target.project_file)):
+            warn(f"The server had {target.name!r} for {file!r} until now: a copy needs a `name` of its own.")
         return
-    file = deployment.parameters.get("project_file")
     # On a server of this machine a path identifies a project: its store was recreated.
     if file == str(target.project_file) and is_on_this_machine(str(client.api_url)):
         return

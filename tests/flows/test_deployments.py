@@ -137,6 +137,8 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     shutil.copytree(project.folder / "store", other.folder / "store")
     code, output = facetflow.run(other, "deploy")
     assert code == 0, output
+    assert f"had 'same-name' for '{project.folder / 'facetflow.toml'}' until now" in output
+    assert "until now" not in facetflow.run(other, "deploy")[1]
 
 
 def test_deployments_of_a_former_name_are_named(project, facetflow):
