@@ -128,7 +128,8 @@ def _print_metrics(scores: "list[CorpusScore]") -> None:
             *(f"{100 * value:.2f}" for value in (line.precision.value, line.recall.value, line.f1.value)),
             _interval(line.f1),
             f"{100 * line.macro_f1.value:.2f}",
-            _proven(line.proven),
+            # Rounded down: 100 % is every pair.
+            "" if line.proven is None else f"{math.floor(10_000 * line.proven) / 100:g} %",
         )
         for line in scores
     )
@@ -141,11 +142,6 @@ def _interval(estimate: "Estimate") -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f"{100 * estimate.low:.1f} – {100 * estimate.high:.1f}"
-
-
-def _proven(share: float | None) -> str:
-    """Round down: 100 % is every pair."""
-    return "" if share is None else f"{math.floor(10_000 * share) / 100:g} %"
 
 
 @score.command()

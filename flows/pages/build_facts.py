@@ -77,7 +77,9 @@ class FactKeeper:
         self._settings = settings
         self._store = store
         self._history = history
-        self._before = _newest_release(store)
+        self._before: Release | None = None
+        with suppress(IndexError, StoreError):  # none yet; an unreadable one stops the build where it matters
+            self._before = store.releases()[-1]
         self._expected: Mapping[tuple[str, Shard], str] | None = None
         self._stages: Chain | None = None
         self._written = 0.0
@@ -234,13 +236,6 @@ def end_killed(settings: Project, store: Store) -> None:
             "is kept, and the next build continued from there."
         )
         write(settings, facts)
-
-
-def _newest_release(store: Store) -> Release | None:
-    try:
-        return store.releases()[-1]
-    except (IndexError, StoreError):  # none yet; an unreadable one stops the build where it matters
-        return None
 
 
 def _settle(shard: dict[str, Any], *, committed: bool) -> None:

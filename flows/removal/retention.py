@@ -54,9 +54,8 @@ def clean_up(project: Project, store: Store) -> list[str]:
     """
     removed = []
     for name in (".*.tmp", "_tmp-*"):
-        for folder in ("*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
+        for folder in (".", "*", "builds/*", "*/*/seed-*", "*/*/seed-*/*"):
             removed += remove_dead(project.runs.glob(f"{folder}/{name}"))
-        removed += remove_dead(project.runs.glob(name))
     finished = filter(is_finished, all_runs(project.runs))  # killed before they removed what they had resumed from
     removed += remove_dead(run / part for run in finished for part in ("checkpoint.pt", SEARCH, MAP, LAYERS))
     removed += remove_dead_scratch()
@@ -284,7 +283,6 @@ def in_words(found: Obsolete, extent: Extent) -> str:
     parts += [counted(len(found.releases), "release")] if extent.releases else []
     if found.records:
         parts.append(f"the record{'s' * (len(found.records) != 1)} of {counted(len(found.records), 'build')}")
-    pages = f"the pages and logs of {len(found.builds)} builds"
-    parts.append("the page and logs of 1 build" if len(found.builds) == 1 else pages)
+    parts.append(f"the page{'s' * (len(found.builds) != 1)} and logs of {counted(len(found.builds), 'build')}")
     parts += [counted(len(found.trainings), "training")] if extent.trainings else []
     return f"{', '.join(parts[:-1])} and {parts[-1]}, {found.bytes / 1e6:.1f} MB"
