@@ -28,6 +28,7 @@ from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
 from flows.stages import chain, check
 from flows.trainings.due import Contents, Due, due
+from training.runs import all_runs, release_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
     rejects = Counter((STAGE, str(reject.code)) for reject in ingested.rejects)
     release, contents, publishes = _following(store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way))
+    if publishes and release is not None:
+        release = max([release, *((release_of(run) or 0) + 1 for run in all_runs(project.runs))])
     return Outlook(
         store.location,
         ingested.report,

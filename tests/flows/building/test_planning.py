@@ -69,6 +69,16 @@ def test_a_first_build_is_planned_without_making_a_store(project, monkeypatch, c
     assert not (project.folder / "store").exists()
 
 
+def test_a_release_after_a_store_was_restored_has_no_number_that_a_training_names(project, monkeypatch, capsys):
+    project.write(10, sentences=4, per_shard=4)
+    run_of_before = project.folder / "runs/s3bert/00007-aaaaaa/seed-0"
+    run_of_before.mkdir(parents=True)
+    (run_of_before / "train.json").touch()
+    monkeypatch.chdir(project.folder)
+    assert run(["plan"]) == 0
+    assert "Release 8 would follow." in capsys.readouterr().out
+
+
 def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
     built.write(62, sentences=8, per_shard=8)
     monkeypatch.chdir(built.folder)
