@@ -46,6 +46,7 @@ _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or
 }
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _HEAD_BYTES = 4096
+_COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04", b"BZh91AY")  # by zstd, xz, zip, bzip2
 _BUFFER = 1 << 18
 _LONGEST_LINE = 1 << 24  # bytes
 _GROWTH, _LARGE = 100, 1 << 28  # text is compressed to a fifth or a tenth; below so many bytes, growth does no harm
@@ -85,6 +86,8 @@ def open_text(
         if head.startswith(b"\x1f\x8b"):
             to_do = "decompress it first, or name it with .gz at the end"
             raise GzipWrong(f"{source_name(path)} is compressed by gzip: {to_do}.")
+        if head.startswith(_COMPRESSED):
+            raise GzipWrong(f"{source_name(path)} is compressed, and not by gzip: decompress it first.")
         if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise NotText(f"{source_name(path)} is UTF-16 text: save it as UTF-8.")
         if b"\x00" in head:

@@ -70,7 +70,7 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
         if path.is_dir():
             raise NotAFile(
                 f"{str(path)!r}, which {key} names, is a folder: name a file in it, or a pattern such as "
-                f"{str(Path(name) / '*.tsv')!r}."
+                f"{str(Path(name) / ('*' + (path.suffix or '.tsv')))!r}."
             )
         if path.is_file():
             expanded.append((path, name))

@@ -1,6 +1,8 @@
 """Text and tables: every suffix, and every possible fault of a file."""
 
+import bz2
 import gzip
+import lzma
 from pathlib import Path
 
 import polars as pl
@@ -154,6 +156,8 @@ def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
         ("utf16.txt", "naive".encode("utf-16"), NotText),
         ("plain.txt.gz", b"plain text", GzipWrong),
         ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], GzipWrong),
+        ("a.txt.bz2", bz2.compress(b"text"), GzipWrong),
+        ("a.txt.xz", lzma.compress(b"text"), GzipWrong),
     ],
     ids=lambda value: "data" if isinstance(value, bytes) else None,  # gzip's differ by version of Python
 )

@@ -231,6 +231,10 @@ def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
     (tmp_path / "données 猫").mkdir()
     with refused(NotAFile):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
+    (tmp_path / "spark.parquet").mkdir()
+    with refused(NotAFile) as error:
+        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "spark.parquet"})
+    assert "'spark.parquet/*.parquet'" in str(error.value)
 
 
 def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, rows_and_rejects):
