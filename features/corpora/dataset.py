@@ -20,6 +20,7 @@ from features.core.files import TableFormat
 from features.core.types import SPLITS, Split
 
 Role = Literal["sentence_a", "sentence_b", "score", "label", "split", "group"]
+SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")
 Quotes = Literal["ordinary", "enclose", "detect"]
 LabelForm = Literal["plain", "votes_of_six", "votes_of_five"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
-from features.corpora.dataset import Dataset, Role, TableLayout
+from features.corpora.dataset import SENTENCES, Dataset, TableLayout
 from features.corpora.headers import columns_of, fitting_layout, hint_of_form
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
@@ -18,7 +18,6 @@ from features.corpora.tables import TableRow, read_rows
 from features.sentences import normalise
 
 _PAIRS = DATASETS["pairs"]
-_SENTENCES: tuple[Role, Role] = ("sentence_a", "sentence_b")
 _ADVICE = "name the two with --columns, or give their positions from 0 if there is no header line"
 
 
@@ -95,7 +94,7 @@ def _asked(
     for key in keys:
         if isinstance(key, str) and key not in there:
             raise ColumnMissing(f"{name} has no column {key!r}; its columns are {listed}: give two of them.")
-    return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(_SENTENCES, keys, strict=True))})])
+    return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(SENTENCES, keys, strict=True))})])
 
 
 def _found(
@@ -138,7 +137,7 @@ def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
 def _of_record(record: Dataset) -> list[TableLayout]:
     # Only the sentences are needed: a table to explain or to label needs no score.
     return [
-        TableLayout(columns={role: layout.columns[role] for role in _SENTENCES}, quotes=layout.quotes)
+        TableLayout(columns={role: layout.columns[role] for role in SENTENCES}, quotes=layout.quotes)
         for layout in record.layouts
         if isinstance(layout, TableLayout)
     ]

@@ -10,7 +10,7 @@ from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
-from features.corpora.dataset import Dataset, Quotes, Role
+from features.corpora.dataset import SENTENCES, Dataset, Quotes, Role
 from features.corpora.registry import DATASETS
 
 Files = str | tuple[str, ...]
@@ -129,6 +129,9 @@ class _SourceSettings(Closed):
                 f"the columns {dict(columns)!r} mix names and positions, or lack the position of a sentence: "
                 "give all as names, or all as positions with sentence_a and sentence_b among them"
             )
+        first, second = (columns.get(role, role) for role in SENTENCES)
+        if first == second:
+            raise Conflict(f"`columns` takes both sentences from {first!r}: give the columns of two")
         return self
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 from sentences import refused
 
 from features.core.faults import (
+    Conflict,
     MissingKey,
     NameNotAllowed,
     NameTaken,
@@ -124,6 +125,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}[[encoders]]\nkind = "s3bert"\nfinish = 5\n', WrongValue),
         (f'name = "p"\n{CORPUS}draw = {{ dev = 1.5 }}\n', WrongValue),
         ('name = "p"\ncorpora = ["pairs"]\n', WrongValue),
+        (f'name = "p"\n{CORPUS}columns = {{ sentence_a = "sentence_b" }}\n', Conflict),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):
