@@ -73,6 +73,10 @@ class Searcher:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""
+        from training.encoders.input_length import count_cut
+
+        if count_cut(self.model, [text]):
+            warn("Note: the text to search for is longer than the encoder's input: its end has no effect.")
         return embed(self.model, [text], self.chosen.task)
 
     def say_what(self, searched: SearchedTexts) -> None:

@@ -150,6 +150,8 @@ def test_texts_longer_than_the_input_of_the_encoder_are_counted_when_they_are_en
     assert note in capsys.readouterr().err
     assert run(["encode", "long.tsv", "-o", "long.parquet", *arguments]) == 0
     assert note in capsys.readouterr().err
+    assert run(["search", "a cat " * 300, "--among", "long.tsv", *arguments]) == 0
+    assert "Note: the text to search for is longer than the encoder's input" in capsys.readouterr().err
 
 
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
