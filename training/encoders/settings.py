@@ -287,9 +287,10 @@ class PairSettings(TunedSettings):
                 f"layers_tuned is {self.layers_tuned}, but only {self.layers} layers are kept: raise layers, or lower "
                 "layers_tuned"
             )
-        if self.layers_tuned != "all" and self.words_below >= self.layers_tuned:
+        by, tuned = ("layers", self.layers) if self.layers_tuned == "all" else ("layers_tuned", self.layers_tuned)
+        if tuned is not None and self.words_below >= tuned:
             raise OutOfRange(
-                f"words_below is {self.words_below}, but only {self.layers_tuned} layers are tuned: raise layers_tuned "
-                f"to at least {self.words_below + 1}, or lower words_below"
+                f"words_below is {self.words_below}, but only {tuned} layers are tuned: raise {by} to at least "
+                f"{self.words_below + 1}, or lower words_below"
             )
         return self
