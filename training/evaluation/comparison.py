@@ -134,6 +134,7 @@ class _Sides:
         """Return the scores of a suite on common items with their mean, and whether all are on the same items."""
         judged: list[ComparedScore] = []
         averaged: list[tuple[Aligned, Drawn | None]] = []
+        undefined: list[str] = []
         every = set[tuple[str, ...]]()
         for aligned in self._in_common(suite, runs):
             scores = aligned.scores()
@@ -143,10 +144,11 @@ class _Sides:
             if aligned.measure:
                 continue
             if np.isnan(scores).any():
-                self.left_out[f"{suite.name} {aligned.name}"] = "it is undefined, and not part of the mean"
+                undefined.append(f"{suite.name} {aligned.name}")
             else:
                 averaged.append((aligned, drawn))
         if suite.mean and len(averaged) > 1:
+            self.left_out.update(dict.fromkeys(undefined, "it is undefined, and not part of the mean"))
             means = np.mean([aligned.scores() for aligned, _ in averaged], axis=0)
             mean = Drawn.average([drawn for _, drawn in averaged if drawn is not None])
             items = [item for items in {tuple(aligned.items) for aligned, _ in averaged} for item in items]

@@ -109,6 +109,15 @@ def test_a_facet_whose_metric_never_changes_is_not_part_of_the_mean(evaluated):
     assert comparison.left_out == {"facets frames": "it is undefined, and not part of the mean"}
 
 
+def test_ratings_without_a_score_are_left_out_of_no_mean_where_there_is_none(evaluated):
+    folders = [evaluated(name, 0.5, seed=seed) for seed, name in enumerate("ab")]
+    for folder in folders:
+        _ratings(folder).with_columns(score=pl.lit(1.0)).write_parquet(folder / "ratings.parquet")
+    comparison = compare_runs(folders[:1], folders[1:], DRAWS)
+    assert by_name(comparison)["sts"].a.mean is None
+    assert comparison.left_out == {}
+
+
 def test_pairs_of_one_sentence_are_drawn_together(evaluated):
     folders = [evaluated("bad", 0.6), evaluated("good", 0.5, seed=2)]
     apart = by_name(compare_runs(folders[:1], folders[1:], DRAWS))["smatch"].difference
