@@ -120,8 +120,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
     rejects = Counter((STAGE, str(reject.code)) for reject in ingested.rejects)
     release, contents, publishes = _following(store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way))
-    if publishes and release is not None:
-        release = max([release, *((release_of(run) or 0) + 1 for run in all_runs(project.runs))])
+    release = max([release or 0, *((release_of(r) or 0) + 1 for r in all_runs(project.runs))]) if publishes else release
     return Outlook(
         store.location,
         ingested.report,

@@ -80,8 +80,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
         return
     for path in obsolete.paths() if dry_run else ():
         click.echo(path)
-    done = "Would delete" if dry_run else "Deleted"
-    click.echo(f"{done} {in_words(obsolete, extent)}.")
+    click.echo(f"{'Would delete' if dry_run else 'Deleted'} {in_words(obsolete, extent)}.")
 
 
 @click.command()

@@ -38,6 +38,17 @@ def test_what_two_encoders_are_compared_by_is_left_beside_the_scores(scores, job
     assert (same.difference.low, same.difference.high, same.difference.verdict) == (0, 0, "unclear")
 
 
+def test_a_facet_whose_metric_was_given_up_has_no_score_on_a_release_without_it(job, tmp_path):
+    encoder = shutil.copytree(job.encoder, tmp_path / "encoder")
+    layout = json.loads((encoder / "facets.json").read_text())
+    *others, own = layout["facets"]
+    own["name"] = "modality"
+    (encoder / "facets.json").write_text(json.dumps(layout))
+    again = job.model_copy(update={"encoder": encoder, "output": tmp_path, "suites": ("facets",)})
+    rows = evaluate(again)["suites"]["facets"]["rows"]
+    assert [row["name"] for row in rows] == [facet["name"] for facet in others]
+
+
 def no_constant(text):
     raise AssertionError(f"{text} is no JSON")
 

@@ -105,6 +105,9 @@ class FacetSuite(Suite):
         if job.source is None:
             return None
         data = job.source.read(MeasuredPairs).select(kinds=("positive",))
+        # Metrics of the project's own may have been given up since: a release of today has none of their values.
+        measured = tuple(facet for facet in layout.facets if facet.name in data.metric_names)
+        layout = layout.model_copy(update={"facets": measured})
         held_out = data.select(splits=(job.split,))
         if not len(held_out):
             raise NothingToScore(
@@ -112,7 +115,7 @@ class FacetSuite(Suite):
                 f"are: {splits(data) or 'none'}."
             )
         part = subject.part(held_out.corpora, data.by_split)
-        return cls(subject, layout, held_out, fitting_pairs(data, job.split, job.seed), part)
+        return cls(subject, layout, held_out, fitting_pairs(data, job.split, job.seed), part) if measured else None
 
     def score(self, models: Models) -> Result:
         assert models.start is not None  # noqa: S101 - `of` made sure; this tells mypy
