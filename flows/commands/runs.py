@@ -67,7 +67,7 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     keep(folder)
     scores = read_evaluation(folder.parent)
     if export is not None:
-        write_export(as_frame(score_tables(scores)), export, "numbers")
+        write_export(as_frame(score_tables(scores)), export, "number")
     if as_json:
         write_json(scores)
     elif export is None:

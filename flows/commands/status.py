@@ -180,7 +180,7 @@ def rejects(
     settings = load(project)
     rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
     if export is not None:
-        write_export(rows, export, "rejected rows")
+        write_export(rows, export, "rejected row")
     if as_json:
         write_json(rows.to_dicts())
     if as_json or export is not None:

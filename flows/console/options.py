@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from flows.terminal import Verbosity, say, set_verbosity
+from flows.terminal import Verbosity, set_verbosity
 
 if TYPE_CHECKING:
     import polars as pl
@@ -111,9 +111,11 @@ def export_option(about: str) -> Callable[[Decorated], Decorated]:
 def write_export(rows: "pl.DataFrame", file: Path, what: str) -> None:
     """Write the table of `--export`, as CSV without what a spreadsheet would run, and say so."""
     from features.core.files import table_format, without_formulas, write_table
+    from features.core.wording import counted
+    from flows.console.one_shot import say_written
 
     write_table(without_formulas(rows) if table_format(file) == "csv" else rows, file)
-    say(f"Wrote {rows.height:,} {what} to {file}")
+    say_written(counted(rows.height, what), file)
 
 
 def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:

@@ -77,7 +77,7 @@ def difference_tables(difference: ReleaseDifference) -> Iterator[ScoreTable]:
             (table.table, *(f"{rows:,}" for rows in (table.old, table.new, table.added, table.lost, table.changed)))
             for table in difference.tables
         ),
-        "Changed: rows in both releases whose values differ, because they were made again in another way.",
+        "Changed: rows in both releases whose values differ: they were made again, in another way or from other input.",
     )
     if difference.parts:
         rows = tuple((f"{p.table}: {p.corpus} {p.split}", f"{p.added:,}", f"{p.lost:,}") for p in difference.parts)

@@ -62,7 +62,9 @@ def test_a_long_text_is_cut_for_the_terminal_alone(folder, capsys):
 
 def test_rejects_as_json_and_as_a_table(folder, capsys):
     assert run(["rejects", "--json", "--export", "rejects.csv"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    output = capsys.readouterr()
+    assert output.err == "Wrote 1 rejected row to rejects.csv.\n"
+    (row,) = json.loads(output.out)
     assert (row["file"], row["line"], row["code"]) == ("pairs.tsv", 2, "empty_sentence")
     assert pl.read_csv(folder / "rejects.csv")["text"].to_list() == [row["text"]]
 
