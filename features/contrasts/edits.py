@@ -94,7 +94,7 @@ def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
 def negation(tree: Tree) -> str | None:
     """Negate the main clause of a statement, or lift its negation."""
     verb = tree.root
-    if tree.tokens[-1] == "?":
+    if tree.tokens[-1] == "?" or "ai" in tree.tokens:  # ain't: is not, am not or has not
         return None
     if negations := tree.children(verb, "neg"):
         return _lifted(tree, negations[0])

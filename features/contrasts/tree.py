@@ -4,6 +4,7 @@ tokens   The   dog  chased  two  cats  .       as parsed, each with the blank th
 pieces   "The " "dog " "chased " "two " "cats" "."     joined, they are the sentence
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,7 +102,7 @@ class Tree:
 
     def written(self, pieces: Iterable[str]) -> str:
         """Return a sentence of pieces: single blanks, and a capital where the given one has one."""
-        words = " ".join("".join(pieces).split())
+        words = re.sub(r"(?<!\.)\.\.$", ".", " ".join("".join(pieces).split()))  # by the U.S.
         return words[:1].upper() + words[1:] if self.text[:1].isupper() else words
 
 
