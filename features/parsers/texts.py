@@ -25,7 +25,7 @@ from features.sentences import normalise, sentence_id
 from features.stage_output import StageOutput
 
 _PENMAN = (".amr", ".penman")
-_OTHER_COLUMN = ": name the one with the text by --text; repeat it to join several"
+_OTHER_COLUMN = ": name the one with the text (in a command by --text, repeated to join several)"
 TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 """Suffixes of tables; a file of any other but PENMAN has one text per line."""
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}

@@ -117,8 +117,8 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
     tagger = load_tagger(path, settings)
     if settings.predicates == "tagger" and not tagger.finds_predicates:
         raise ModelUnfit(
-            f"The tagger {settings.model!r} was not trained to find predicates;"
-            f' set predicates = "spacy" for verbs and auxiliaries by part of speech.'
+            f"The tagger {settings.model!r} was not trained to find predicates; choose one that was, or let spaCy find "
+            'them: `parse srl --predicates spacy`, in a project file predicates = "spacy".'
         )
     return SrlParser(tagger, settings)
 
