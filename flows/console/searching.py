@@ -99,8 +99,9 @@ def rows_of(searched: SearchedTexts, best: Mapping[int, float]) -> list[dict[str
 
 def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> SearchedTexts:
     """Return the texts of a file, whose named columns are joined, of a folder, a corpus, or the newest release."""
-    if among and (Path(among) == STANDARD or Path(among).exists()):  # an empty name would be this folder
-        return (texts_of_folder if Path(among).is_dir() else texts_of_file)(Path(among), columns)
+    path = Path(among or "").expanduser()
+    if among and (path == STANDARD or path.exists()):  # an empty name would be this folder
+        return (texts_of_folder if path.is_dir() else texts_of_file)(path, columns)
     if here.store is None:
         missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
         raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")

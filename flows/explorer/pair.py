@@ -36,16 +36,17 @@ class PairView(View):
         if not a or not b:
             raise EmptyText(f"The {'second' if a else 'first'} sentence is empty: give two.")
         explainer, note, shares = self.explainer(query), "", None
-        by = str(explainer.folder)
+        key = (str(explainer.folder), a, b)
         result_of = partial(self.session.background.result_of, patience=query.patience)
-        explained = result_of(("pair", by, a, b), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair")
+        release = [each.number for each in self.session.releases()[1][-1:]]  # which may have other graphs
+        explained = result_of(("pair", *key, *release), lambda _: explainer.explain([(a, b)])[0], "Explaining the pair")
         explanation = explained.explanation
         names = [reading.name for reading in explanation.facets]
         if facet not in (more := [*names, *(["residual"] if explanation.residual is not None else []), WHOLE]):
             raise UnknownName(f"There is no facet {facet!r}; choose from {', '.join(more)}.")
         try:
             shares = result_of(
-                ("shares", by, a, b, facet),
+                ("shares", *key, facet),
                 lambda _: explainer.attribute(explanation.sentence_a, explanation.sentence_b, facet),
                 "Sharing the similarity among the words",
             )

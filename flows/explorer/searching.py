@@ -188,7 +188,7 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *,
 
 def _changed(session: Session, among: str) -> list[int]:
     """Return what changes when a file, one in a folder, or the newest release does, so that it is read again."""
-    path = Path(among)
+    path = Path(among).expanduser()
     if not among or not path.exists():
         return [release.number for release in session.releases()[1][-1:]]
     states = [file.stat() for file in (path, *path.glob("*")) if file.exists()]

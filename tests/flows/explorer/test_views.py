@@ -137,6 +137,22 @@ def test_what_has_changed_since_the_last_search_is_read_again(anywhere, in_proje
     assert len(read) == 2
 
 
+def test_a_pair_is_explained_anew_by_a_release_that_may_have_other_graphs(in_project, monkeypatch):
+    explained, explainer = [], in_project.session.explainer
+    explain, (store, releases) = explainer.explain, in_project.session.releases()
+    monkeypatch.setattr(explainer, "explain", lambda pairs: explained.append(pairs) or explain(pairs))
+    for known in (releases, releases, releases[:1]):
+        monkeypatch.setattr(in_project.session, "releases", lambda known=known: (store, known))
+        in_project.json("/pair?a=Two+cats+look.&b=Prices+fall.")
+    assert len(explained) == 2
+
+
+def test_texts_in_the_home_folder_are_found(anywhere, monkeypatch, tmp_path):
+    (tmp_path / "a.txt").write_text("The boy sleeps.\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert len(anywhere.json("/search?q=cats&among=~/a.txt")["found"]) == 1
+
+
 def test_a_map_shows_what_its_start_model_finds(of_a_map, tmp_path):
     (tmp_path / "a.txt").write_text("The doctor thanked the boy.\nPrices fell.\n")
     query = {"q": "The boy thanked the doctor.", "among": str(tmp_path)}
