@@ -19,8 +19,8 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
-      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
+      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
+      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
       | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
@@ -269,9 +269,8 @@ def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 
 def _straight(text: str) -> str:
-    if len(text) == 1 and "⁄" in (fraction := unicodedata.normalize("NFKC", text)):  # ½
-        return fraction.replace("⁄", "/")
-    return " ".join(text.casefold().replace("’", "'").split())
+    fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
+    return " ".join((fraction if "⁄" in fraction else text).casefold().replace("⁄", "/").replace("’", "'").split())
 
 
 def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:

@@ -128,6 +128,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sip ½ cup.", "Sip half a cup.", "(s / sip-01)", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "cup" in both, "½" in a and '
           '"half" in b.')),
+        ("Sip 1⁄2 cup.", "Sip 0.5 cups.", "(s / sip-01)", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "1⁄2 cup" in a and "0.5 cups" '
+          'in b.')),
         ("Sip 1½ cups.", "Sip 1.5 cups.", "(s / sip-01)", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "cups" in both, "1½" in a and '
           '"1.5" in b.')),
