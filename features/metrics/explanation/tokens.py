@@ -116,9 +116,9 @@ class Token(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Its text in quotes; that of a contracted verb with "n't"."""
-        is_verb = self.text.lower() in {"ai", "ca", "wo"} and self.lower != self.text.lower()
-        return f'"{self.text}n\'t"' if is_verb else f'"{self.text}"'
+        """Its text in quotes, of "can't" without the negation, which "couldn't" has as well."""
+        word = {"ai": f"{self.text}n't", "ca": "can", "wo": "will"}.get(self.text.lower(), "")
+        return f'"{word}"' if word and self.lower != self.text.lower() else f'"{self.text}"'
 
     @property
     def may_be_participle(self) -> bool:
