@@ -209,11 +209,10 @@ class ComparedGraphs:
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
-            tokens, end = order[first : last + 1], last if at is None else at
-            text = self.texts.sentences[side][tokens[0].start : order[end].end]
-            quantities.append(
-                Quantity(tokens, order[first : end + 1], None if at is None else order[at], unit, quoted(text))
-            )
+            span = order[first : (last if at is None else at) + 1]
+            text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])
+            head = None if at is None else order[at]
+            quantities.append(Quantity(order[first : last + 1], span, head, unit, text))
         return quantities
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
@@ -301,6 +300,7 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             step = at - runs[-1][1] if runs else 0
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
+            rises |= step == 2 and (tokens[at - 3].lower, before.lower) == ("by", "to")  # rose by 3 to 40
             links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in _HUNDREDS)
             joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]

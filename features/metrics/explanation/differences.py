@@ -47,7 +47,7 @@ def _negations(told: Told) -> None:
             if negates(word, other):
                 text = f"{word.shown} in {SIDES[side]} negates {other.shown} in {SIDES[1 - side]}"
                 told.add("negation", ("negations",), text, ([a], [b]))
-                prefixed.append(side)
+                prefixed.append((side, (a, b)))
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t] for side in nodes]
@@ -71,9 +71,10 @@ def _negations(told: Told) -> None:
         who = f"only {SIDES[side]}" if others else "it"
         text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
-        if prefixed:
-            text = f"the two negations in {SIDES[side]} may cancel out" if side in prefixed else "both sides negate"
-            told.add("form", (), f"{text}, so both may mean the same")
+        for own, pair in prefixed:
+            if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
+                text = f"the two negations in {SIDES[side]} may cancel out" if side == own else "both sides negate"
+                told.add("form", (), f"{text}, so both may mean the same")
     elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
@@ -91,11 +92,12 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
 
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
-    """Return whether a clause may begin between a negation and what it is read to negate: "not what I saw"."""
+    """Return whether a clause may begin between a negation and its scope: "not what I saw"; or it is "have to"."""
     first = min((token.start for token in scope if token), default=0)
-    between = [token.lower for token in texts.tokens[side] if cues[0].start < token.start < first]
+    between = [token for token in texts.tokens[side] if cues[0].start < token.start < first]
     nearest = max((cue.end for cue in cues if cue.start < first), default=first)
-    return "," in texts.sentences[side][nearest:first] or not _CLAUSES.isdisjoint(between)
+    begins = any(token.stem == "must" or token.lower in _CLAUSES for token in between)
+    return begins or "," in texts.sentences[side][nearest:first]
 
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:

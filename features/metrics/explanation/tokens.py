@@ -141,6 +141,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "would rather": ("would-rather", "modal"),
     "no more than": ("at-most", "quantity"),
     **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
+    **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
 

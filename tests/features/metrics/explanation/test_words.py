@@ -852,6 +852,27 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
          ('Same frames; "actor" has another place, and the parser reads another role in "lives". Not in the graphs: '
           '"Rome" in both.')),
+        ("I can't sing.", "I couldn't sing.", "(p / possible-01 :polarity - :ARG1 (s / sing-01 :ARG0 (i / i)))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "can" in a, "could" '
+          'in b.')),
+        # Two negations of one thing may cancel out, not those of two clauses.
+        ("The plot was likely, yet I slept.", "The plot was unlikely, yet I didn't sleep.", "(s / sleep-01)",
+         "(s / sleep-01 :polarity -)",
+         ('Same frames; "unlikely" in b negates "likely" in a; only b negates "sleep" ("n\'t"). Not in the graphs: '
+          '"plot" and "yet I" in both, "likely" in a and "unlikely" in b.')),
+        ("You have to leave.", "You don't have to leave.", "(l / leave-11 :ARG0 (y / you))",
+         "(l / leave-11 :polarity - :ARG0 (y / you))",
+         'Same frames and roles; only b has the negation "n\'t": the parser reads that it negates "leave".'),
+        ("Pay no later than Friday.", "Pay on Friday.", "(p / pay-01 :time (d / date-entity :weekday (f / friday)))",
+         None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "no later than" in a, '
+          '"on" in b.')),
+        ("Taxes rose by $3 to $30.", "Taxes rose by 3 percent to $30.", "(r / rise-01 :ARG1 (t / tax))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "$3" in a, "3 '
+          'percent" in b. Not in the graphs: "$30" in both, "$3" in a and "3 percent" in b.')),
+        ("The fee is $3.", "The fee is 3 percent.", "(f / fee)", "(t / thing)",
+         ('Both have "fee"; "$3" in a, "3 percent" in b. Not in the graphs: "$3" in a and "fee" and "3 percent" in '
+          'b.')),
         ("Mr Lee met Mr Kim.", "Lee met Kim.", "(m / meet-02 :ARG0 (l / lee) :ARG1 (k / kim))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr". Not '
           'in the graphs: "Mr" in a.')),
