@@ -144,6 +144,12 @@ def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path)
         )
 
 
+def test_too_few_pairs_for_a_split_are_told(tmp_path):
+    write(tmp_path, *apart(5))
+    (told,) = map(str, run(tmp_path, corpus(draw={"dev": 0.1})).report.draws)
+    assert told.endswith("the share is less than one pair; give more pairs, or dev files of its own.")
+
+
 def test_a_split_that_got_far_more_than_was_asked_for_is_told_with_what_helps(tmp_path):
     stars = [(f"Hub {hub}.", f"Spoke {hub} {number}.", "1") for hub in range(20) for number in range(5)]
     write(tmp_path, *stars)
