@@ -63,7 +63,7 @@ if (holder) (async () => {
     const section = document.querySelector('#taken');
     section.hidden = !chosen.size;
     section.querySelector('h2').textContent =
-      `${chosen.size} texts${chosen.size > MOST_ROWS ? `, the first ${MOST_ROWS} of them` : ''}`;
+      `${chosen.size} text${chosen.size === 1 ? '' : 's'}${chosen.size > MOST_ROWS ? `, the first ${MOST_ROWS} of them` : ''}`;
     const cell = (row, tag, content, kind) => {
       const made = row.appendChild(document.createElement(tag));
       made.append(content);
