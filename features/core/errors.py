@@ -82,3 +82,6 @@ class RowError(InputError):
         super().__init__(message)
         self.code = code
         self.message = message
+
+    def __reduce__(self) -> tuple[type["RowError"], tuple[RejectCode, str]]:
+        return RowError, (self.code, self.message)  # else no process could take it from another

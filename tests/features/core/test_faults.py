@@ -2,6 +2,7 @@
 
 import ast
 import json
+import pickle
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 from errors_page import FAMILIES, cause_and_remedy, every_fault
 
-from features.core.errors import FacetflowError, PartlyDoneError, SettingsError
+from features.core.errors import FacetflowError, PartlyDoneError, RowError, SettingsError
 from features.core.faults import FileMissing
+from features.core.types import RejectCode
 from flows.command_line import run
 
 PACKAGES = ("facetflow", "features", "flows", "tasks", "training")
@@ -66,3 +68,8 @@ def test_the_command_line_shows_the_code_and_writes_it_as_json(
     assert fault["code"] not in fault["message"]
     assert run(["build", "--no-such-option", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "FF001"
+
+
+def test_an_error_about_a_row_reaches_the_process_that_asked() -> None:
+    told = pickle.loads(pickle.dumps(RowError(RejectCode.NO_GRAPH, "there is none")))  # as a pool of processes does
+    assert (told.code, str(told)) == (RejectCode.NO_GRAPH, "there is none")
