@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from facetflow import internals
-from features.core.faults import LibraryMissing
+from features.core.libraries import importing
 from features.models import digest
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ class MtebEncoder:
     @property
     def mteb_model_meta(self) -> "ModelMeta":
         """What MTEB writes beside the scores: name and dimensions; the model card has the rest."""
-        try:
+        with importing("this needs mteb", "mteb"):
             from mteb.models import ModelMeta
-        except ImportError as error:
-            raise LibraryMissing("this needs mteb; install it with `pip install facetflow[mteb]`") from error
         width = len(range(*self._dimensions.indices(self._encoder.dimension)))
         # MTEB keeps scores by name and revision, and would take those of another encoder in a folder of this name.
         revision = digest(self._encoder.folder)

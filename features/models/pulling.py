@@ -24,15 +24,9 @@ from pathlib import Path
 from features.core import leftovers
 from features.core.durable import file_sha256
 from features.core.errors import ModelError
-from features.core.faults import (
-    ArchiveWrong,
-    DownloadFailed,
-    FileMissing,
-    LibraryMissing,
-    ModelNotPulled,
-    OutputRefused,
-)
+from features.core.faults import ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
 from features.core.file_errors import explain, first_line
+from features.core.libraries import importing
 from features.models import cache
 from features.models.cache import Manifest
 from features.models.files import unpack_archive
@@ -231,14 +225,9 @@ def fetch_repository(source: Hub, folder: Path, only: list[str] | None = None) -
 
     The Hub's own client does it, which honours HF_HUB_OFFLINE and HF_ENDPOINT.
     """
-    try:
+    with importing(f"The model {source.repository!r} comes from the Hub, whose client is not installed", "encoders"):
         from huggingface_hub import HfApi, snapshot_download
         from huggingface_hub.errors import OfflineModeIsEnabled
-    except ImportError as error:
-        raise LibraryMissing(
-            f"The model {source.repository!r} comes from the Hub, whose client is not installed;"
-            f" install it with `pip install facetflow[encoders]`."
-        ) from error
     try:
         info = HfApi().model_info(source.repository)
         files = {file.rfilename for file in info.siblings or ()}
@@ -281,12 +270,8 @@ def assemble(start: Path, shipped: Path, folder: Path) -> None:
     if (shipped / TUNED).is_file():
         import numpy as np
 
-        try:
+        with importing(f"The model {shipped.name!r} needs safetensors", "encoders"):
             from safetensors.numpy import load_file, save_file
-        except ImportError as error:
-            raise LibraryMissing(
-                f"The model {shipped.name!r} needs safetensors; install it with `pip install facetflow[encoders]`."
-            ) from error
         weights, tuned = load_file(start / WEIGHTS), load_file(shipped / TUNED)
         for name, value in tuned.items():
             whole = name.removesuffix(LEFT).removesuffix(RIGHT)

@@ -13,8 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from features.core.faults import LibraryMissing, ModelNotLoaded, ModelUnfit, NotThisModel
+from features.core.faults import ModelNotLoaded, ModelUnfit, NotThisModel
 from features.core.file_errors import first_line
+from features.core.libraries import importing
 from features.models import locate, stamp
 from features.parsers.devices import use_threads
 from features.parsers.settings import DependencySettings
@@ -86,12 +87,8 @@ def _load(settings: DependencySettings, folder: Path, _stamp: object) -> Depende
 
 def load_pipeline(model: str, folder: Path, needed: Collection[str], kept: Collection[str]) -> "Language":
     """Load a spaCy pipeline with only some components; one that has none of those that are needed is refused."""
-    try:
+    with importing(f"The pipeline {model!r} needs spaCy", "parsers"):
         import spacy
-    except ImportError as error:
-        raise LibraryMissing(
-            f"The pipeline {model!r} needs spaCy; install it with `pip install facetflow[parsers]`."
-        ) from error
     try:
         pipeline = spacy.load(folder)
     except (OSError, ValueError, ImportError) as error:

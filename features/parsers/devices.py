@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from features.core.faults import DeviceMissing, LibraryMissing
+from features.core.faults import DeviceMissing
+from features.core.libraries import importing
 from features.core.wording import counted
 
 
@@ -21,10 +22,8 @@ def resolve_device(device: str) -> str:
     """
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", str(device)):
         raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
-    try:
+    with importing("Models need torch", "encoders"):
         import torch
-    except ImportError as error:
-        raise LibraryMissing("Models need torch; install it with `pip install facetflow[encoders]`.") from error
 
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"

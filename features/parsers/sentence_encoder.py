@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import LibraryMissing, ModelNotLoaded
+from features.core.faults import ModelNotLoaded
 from features.core.file_errors import first_line
+from features.core.libraries import importing
 from features.core.types import OnRows, ignore_rows
 from features.models import locate, stamp
 from features.parsers.devices import hide_progress_bars, resolve_device, use_threads
@@ -101,14 +102,10 @@ def load(settings: EmbeddingSettings) -> SentenceEncoder:
 
 @lru_cache(maxsize=2)
 def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> SentenceEncoder:
-    try:
+    with importing("Sentence embeddings need sentence-transformers", "encoders"):
         from sentence_transformers import SentenceTransformer
 
         from features.parsers.onednn import use_onednn
-    except ImportError as error:
-        raise LibraryMissing(
-            "Sentence embeddings need sentence-transformers; install it with `pip install facetflow[encoders]`."
-        ) from error
     device = resolve_device(settings.device)
     use_threads(settings.threads)
     hide_progress_bars()

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from features.core.faults import LibraryMissing, StorePathWrong
+from features.core.faults import StorePathWrong
+from features.core.libraries import importing
 from features.store.storage import FolderStorage, Storage
 
 Location = str | Path
@@ -12,12 +13,8 @@ Location = str | Path
 
 
 def _objects(url: str) -> Storage:
-    try:
+    with importing(f"The store {url!r} needs obstore", "objects"):
         from features.store.object_storage import ObjectStorage  # which needs a library that only its users install
-    except ImportError as error:
-        raise LibraryMissing(
-            f"The store {url!r} needs obstore; install it with `pip install facetflow[objects]`."
-        ) from error
     return ObjectStorage(url)
 
 

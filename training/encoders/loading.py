@@ -8,7 +8,8 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
-from features.core.faults import EncoderDamaged, LibraryMissing
+from features.core.faults import EncoderDamaged
+from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars
 
 if TYPE_CHECKING:
@@ -31,15 +32,11 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
 
     Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
     """
-    try:
+    with importing("encoders need torch and sentence-transformers", "encoders"):
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         from features.parsers.onednn import use_onednn
-    except ImportError as error:
-        raise LibraryMissing(
-            "encoders need torch and sentence-transformers; install them with `pip install facetflow[encoders]`"
-        ) from error
     from features.parsers.sentence_encoder import FULL_PRECISION, require_vocabulary
 
     hide_progress_bars()

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features.core.errors import RowError
-from features.core.faults import LibraryMissing, ModelDamaged, ModelUnfit
+from features.core.faults import ModelDamaged, ModelUnfit
+from features.core.libraries import importing
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
 from features.parsers.dependencies import load_pipeline
@@ -125,17 +126,13 @@ def _load(settings: SrlSettings, path: Path, _stamp: object) -> SrlParser:
 
 def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
     """Build the tagger from an archive, a folder or a `.tar.gz`; the precision `auto` is that of the hardware."""
-    try:
+    with importing("Semantic roles need torch and transformers", "parsers"):
         import torch
 
         from features.parsers.onednn import use_onednn
         from features.parsers.srl.network import PREDICATE_LAYER, SrlBert, encoder_config
 
         hide_progress_bars()
-    except ImportError as error:
-        raise LibraryMissing(
-            "Semantic roles need torch and transformers; install them with `pip install facetflow[parsers]`."
-        ) from error
     device = resolve_device(settings.device)
     with open_archive(path) as archive:
         try:
@@ -188,10 +185,8 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
 
 @cache
 def _english() -> "Language":
-    try:
+    with importing("Semantic roles need spaCy", "parsers"):
         import spacy
-    except ImportError as error:
-        raise LibraryMissing("Semantic roles need spaCy; install it with `pip install facetflow[parsers]`.") from error
     return spacy.blank("en")
 
 

@@ -1,7 +1,7 @@
 """Maps: embeddings in two dimensions, coloured by label, and two full-space numbers that a picture cannot show.
 
     t-SNE   van der Maaten & Hinton 2008, by scikit-learn
-    UMAP    McInnes et al. 2018, where umap-learn is installed (`pip install facetflow[maps]`)
+    UMAP    McInnes et al. 2018, where umap-learn is installed (`pip install 'facetflow[maps]'`)
 
 Neighbours on a map are mostly neighbours in the full space; distances between clusters, and their sizes, mean little.
 Maps are HTML without scripts: one point per text, at its place on each map, with the text shown on hover.
