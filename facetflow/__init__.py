@@ -89,7 +89,7 @@ def _refuse_namesakes() -> None:
 _refuse_namesakes()
 
 
-def __getattr__(name: str) -> object:
+def _load(name: str) -> object:
     value: object
     if name == "metrics":
         return import_module("facetflow.metrics")
@@ -103,6 +103,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value  # later lookups bypass this function
     return value
+
+
+if not TYPE_CHECKING:  # to which any name would be one of ours
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

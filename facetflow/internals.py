@@ -11,3 +11,7 @@ from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.search.choosing import named_encoder, task_of
 from training.search.vectors import cached_vectors, embed, embed_in_parts
 from training.similarity import cosines
+
+# The types in signatures of the public package: to the strict type checker of a user others are unknown.
+__all__ = ["Attribution", "Encoded", "Explanation", "FacetLayout", "FacetReading", "GivenThreshold", "Nearest"]
+__all__ += ["PairPredictor", "Precision", "Prediction"]

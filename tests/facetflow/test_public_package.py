@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import facetflow
+import facetflow.internals
 
 HEAVY = ("torch", "polars", "numpy", "prefect", "dask", "numba", "pydantic", "transformers", "spacy", "deltalake")
 
@@ -47,7 +48,8 @@ def test_a_script_beside_a_namesake_of_ours_is_told_which(root: Path, tmp_path: 
 
 def test_type_checkers_and_the_program_see_the_same_names(root: Path) -> None:
     tree = ast.parse((root / "facetflow" / "__init__.py").read_text())
-    (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
+    checked, _ = [node for node in tree.body if isinstance(node, ast.If)]
+    assert "__getattr__" not in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     names = {alias.name for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert names | {"__version__"} == set(facetflow.__all__)
     homes = {
@@ -115,3 +117,9 @@ def test_mteb_knows_an_encoder_by_its_content(tmp_path: Path, monkeypatch: pytes
         model = MtebEncoder(SimpleNamespace(folder=tmp_path, dimension=8), slice(8), None, "facetflow/published")
         revisions.append(model.mteb_model_meta["revision"])
     assert revisions[0] != revisions[1]
+
+
+def test_a_strict_type_checker_of_a_user_knows_the_types_in_signatures(root: Path) -> None:
+    sources = [file.read_text(encoding="utf-8") for file in (root / "facetflow").glob("*.py")]
+    types = {name for source in sources for name in re.findall(r"\binternals\.([A-Z]\w*[a-z]\w*)", source)}
+    assert types == set(facetflow.internals.__all__)
