@@ -93,6 +93,7 @@ class Encoder:
         Raises:
             InputError: a sentence is not a string.
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
+            SettingsError: batch_size is not a whole number, or is below 1.
         """
         route = internals.task_of(self.folder, aspect)
         sentences, single = read_texts(texts, "sentence")
@@ -134,7 +135,7 @@ class Encoder:
         Raises:
             InputError: the file cannot be read or has no text.
             ModelError: as `encode`; also if facets are wanted of an encoder that has none.
-            FacetflowError: the output cannot be written, or another process encodes to it.
+            FacetflowError: the output cannot be written, another process encodes to it, or a setting is wrong.
         """
         if facets and self._layout is None:
             raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
@@ -142,8 +143,8 @@ class Encoder:
         return internals.encode_file(
             self.model,
             self.folder,
-            Path(path),
-            Path(output),
+            Path(path).expanduser(),
+            Path(output).expanduser(),
             columns=(text,) if isinstance(text, str) else tuple(text),
             task=internals.task_of(self.folder, aspect),
             layout=self._layout if facets else None,
@@ -162,17 +163,19 @@ class Encoder:
             What `encode` returns for these sentences, float32: the given vectors, then their facets.
 
         Raises:
-            InputError: the vectors have another number of dimensions.
+            InputError: the vectors have another number of dimensions, or numbers that are not finite.
             ModelError: the encoder is no map of its start model's embeddings.
         """
         return internals.facets_of(self.folder, self.model, self._layout, vectors)
 
     @overload
-    def similarity(self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None) -> float: ...
+    def similarity(  # type: ignore[overload-overlap]
+        self, a: str, b: str, facet: str | None = None, *, aspect: str | None = None
+    ) -> float: ...
     @overload
     def similarity(
-        self, a: str | Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
-    ) -> float | NDArray[np.float64]: ...
+        self, a: Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
+    ) -> NDArray[np.float64]: ...
     def similarity(
         self, a: str | Texts, b: str | Texts, facet: str | None = None, *, aspect: str | None = None
     ) -> float | NDArray[np.float64]:
@@ -265,6 +268,7 @@ class Encoder:
         """
         if not (isinstance(a, str) and isinstance(b, str)):
             raise NotTexts(f"two sentences are needed, each a string, and not {a!r} and {b!r}; call this for each pair")
+        pair_up(a, b, "sentence")
         route = internals.task_of(self.folder, aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 

@@ -53,7 +53,7 @@ class TextIndex:
         self._task = internals.task_of(self.encoder.folder, aspect)
         self.vectors = internals.unit(
             internals.cached_vectors(
-                None if runs is None else Path(runs),
+                None if runs is None else Path(runs).expanduser(),
                 self.encoder.folder,
                 self._task,
                 self.texts,

@@ -67,6 +67,8 @@ def test_a_similarity_is_divided_among_words(encoder: facetflow.Encoder) -> None
     assert shares.words_a == ("[CLS]", "It", "rains", "unbelievably", ".", "[SEP]"), "pieces of a word have one share"
     with refused(NotTexts):
         encoder.attribute(["It rains."], ["It snows."])  # type: ignore[arg-type]
+    with refused(NotTexts):
+        encoder.attribute("cut \ud83d", "It snows.")
     with refused(UnknownName):
         encoder.similarity(*pair, facet=3)  # type: ignore[call-overload]
 
@@ -263,6 +265,15 @@ def test_a_store_is_read_at_its_release(project: Path, monkeypatch: pytest.Monke
         store.at("newest")  # type: ignore[arg-type]
     with refused(NoStore):
         facetflow.open_store(project / "elsewhere")
+
+
+def test_a_file_in_the_home_folder_is_encoded(
+    encoder: facetflow.Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "a.txt").write_text("A cat looks.\n")
+    assert encoder.encode_file("~/a.txt", "~/a.parquet").rows == 1
+    assert (tmp_path / "a.parquet").is_file()
 
 
 def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflow.Encoder) -> None:

@@ -36,13 +36,14 @@ def test_no_text_is_its_own_neighbour(index):
 
 
 def test_with_a_folder_of_runs_a_text_is_embedded_once(index, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
     first = facetflow.TextIndex(TEXTS, index.encoder, runs=tmp_path)
     embedded = []
     encode = index.encoder.model.encode
     monkeypatch.setattr(
         index.encoder.model, "encode", lambda texts, **by: embedded.extend(texts) or encode(texts, **by)
     )
-    second = facetflow.TextIndex([*TEXTS, "It rains."], index.encoder, runs=str(tmp_path))
+    second = facetflow.TextIndex([*TEXTS, "It rains."], index.encoder, runs=f"~/{tmp_path.name}")
     assert embedded == ["It rains."]
     assert (second.vectors[:4] == first.vectors).all()
 

@@ -234,13 +234,15 @@ def facets_of(
         )
     try:
         given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
-    except (TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise VectorsWrong(f"The vectors are no array of numbers ({error}): give np.stack(column).") from error
     if given.ndim not in {1, 2} or given.shape[-1] != width:
         raise VectorsWrong(
             f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "
             "give those of the model that it was trained from."
         )
+    if not np.isfinite(given).all():
+        raise VectorsWrong("The vectors have numbers that are not finite: leave such rows out.")
     dense: Any = list(encoder)[-1]
     facets = dense.linear.weight.detach().cpu().numpy()[width:]
     return np.concatenate([given, given @ facets.T], axis=-1)

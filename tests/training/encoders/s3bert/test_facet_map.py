@@ -150,9 +150,10 @@ class TestExistingVectors:
         np.testing.assert_allclose(encoder.facets_of(vectors[0]), encoder.encode(SENTENCES)[0], atol=1e-6)
         assert encoder.facets_of(vectors[:0]).shape == (0, encoder.dimension)
 
-    def test_vectors_of_another_width_are_refused(self, mapped):
+    def test_vectors_of_another_width_or_without_numbers_are_refused(self, mapped):
         encoder = facetflow.load_encoder(mapped, device="cpu")
-        for vectors in (np.zeros((2, 47)), "a", pl.Series([[0.0] * D])):
+        learnt = torch.zeros(D, requires_grad=True)
+        for vectors in (np.zeros((2, 47)), "a", pl.Series([[0.0] * D]), np.full((2, D), np.nan), learnt):
             with refused(VectorsWrong):
                 encoder.facets_of(vectors)
 
