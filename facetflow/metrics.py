@@ -10,7 +10,7 @@ The `summary` and `question` of a metric say what it compares. `wwlk`, `root` an
 vectors from the sentence encoder `all-MiniLM-L6-v2`; the others need only the graphs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -63,9 +63,9 @@ class GraphMetric:
         return self._metric.signature(ALGORITHM_VERSION)
 
     @overload
-    def __call__(self, a: str, b: str) -> float: ...
+    def __call__(self, a: str, b: str) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, a: str | Texts, b: str | Texts) -> float | NDArray[np.float64]: ...
+    def __call__(self, a: Texts, b: str | Texts) -> NDArray[np.float64]: ...
     def __call__(self, a: str | Texts, b: str | Texts) -> float | NDArray[np.float64]:
         """Compare two graphs, or many pairs of them.
 
@@ -101,12 +101,15 @@ class GraphMetric:
 
         Raises:
             InputError: a graph is not valid PENMAN, there is no pair, or the lists differ in length.
-            SettingsError: the metric does not count matches, so it has no precision and recall.
+            SettingsError: the metric does not count matches, so it has no precision and recall; or a number is below 0.
         """
         chosen = choose_metrics([self.name])
         pairs, _ = _compare(gold, parsed, [self.name])
         statistics = np.concatenate([self._metric.statistics(part) for part in pairs.parts(PAIRS_AT_ONCE)])
         return score_corpus(chosen, {self.name: statistics}, Bootstrap(resamples, seed))[0]
+
+    def __reduce__(self) -> str:
+        return self.name  # under which every process finds it in this module
 
     def __repr__(self) -> str:
         return f"<metric {self.name}: {self.summary}>"
@@ -153,7 +156,8 @@ def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None
     >>> measure("(b / bark-01)", ["(b / bark-01)", "(r / run-02)"], ["smatch", "frames"])["smatch"].to_list()
     [1.0, 0.5]
     """
-    names = [metrics] if isinstance(metrics, str) else list(METRICS if metrics is None else metrics)
+    metrics = METRIC_NAMES if metrics is None else metrics
+    names = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     _check_names(names)
     pairs, _ = _compare(a, b, names)
     return compare(pairs, names)

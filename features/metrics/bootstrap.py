@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -21,8 +22,9 @@ class Bootstrap:
     confidence: float = 0.95  # share of the draws that lies within an interval
 
     def __post_init__(self) -> None:
-        if self.resamples < 0:
-            raise OutOfRange(f"the number of resamples cannot be {self.resamples!r}; give 0 or more")
+        for what, number in (("number of resamples", self.resamples), ("seed", self.seed)):
+            if not isinstance(number, Integral) or number < 0:
+                raise OutOfRange(f"the {what} cannot be {number!r}; give a whole number from 0")
         if not 0 < self.confidence < 1:
             raise OutOfRange(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
 

@@ -1,10 +1,14 @@
+import pickle
+from typing import get_overloads
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sentences import refused
 
 import facetflow
 from facetflow import metrics
-from features.core.faults import CannotPair, NotPenman, NotTexts, UnknownMetric
+from features.core.faults import CannotPair, NotPenman, NotTexts, OutOfRange, UnknownMetric
 from features.metrics.registry import METRICS
 
 DOG, CAT = "(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))"
@@ -32,6 +36,16 @@ def test_one_graph_is_compared_with_each_of_a_list_in_either_order() -> None:
     assert facetflow.smatch((graph for graph in (CAT, DOG)), CAT).tolist() == [1.0, 0.75]
 
 
+def test_a_metric_is_the_same_in_every_process() -> None:
+    assert all(pickle.loads(pickle.dumps(metric)) is metric for metric in map(metrics.metric, metrics.NAMES))
+
+
+def test_a_type_checker_knows_that_a_list_gives_an_array() -> None:
+    for function in (facetflow.GraphMetric.__call__, facetflow.Encoder.similarity):
+        returned = [overload.__annotations__["return"] for overload in get_overloads(function)]
+        assert returned == [float, NDArray[np.float64]]
+
+
 def test_nothing_gives_nothing() -> None:
     assert facetflow.smatch([], []).shape == (0,)
     assert facetflow.measure([], [], ["smatch"]).columns == ["smatch", "smatch_optimal"]
@@ -53,7 +67,10 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(lambda: facetflow.smatch([DOG, None], DOG), NotTexts, id="no string"),
         pytest.param(lambda: metrics.metric("smtch"), UnknownMetric, id="unknown metric"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownMetric, id="unknown metric of several"),
+        pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownMetric, id="no name of a metric"),
         pytest.param(lambda: metrics.wlk.corpus([DOG], [CAT]), UnknownMetric, id="no counts"),
+        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], resamples="9"), OutOfRange, id="resamples as text"),
+        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], seed=-1), OutOfRange, id="seed below 0"),
     ],
 )
 def test_wrong_input_is_one_sentence(call, error) -> None:
