@@ -38,7 +38,7 @@ def evaluate_encoder(
     Args:
         project_file: the project file; its [[evaluation]] names the human ratings.
         name: names of one or several encoders, or ids of runs; by default all encoders of the project. For an encoder,
-            all finished seeds of its newest finished training are evaluated, of those with the project's settings if any.
+            the finished seeds of its newest finished training are evaluated, with the project's settings if it has one.
         split: the split whose positive pairs are compared; by default the dev split of the training.
         suites: names of suites to score with (`suites_of`); by default all.
         promote: make the best of the evaluated runs of an encoder the current one if its scores hold against those of
