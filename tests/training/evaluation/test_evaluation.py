@@ -22,7 +22,7 @@ from training.evaluation.comparison import compare_runs
 from training.evaluation.facets.suite import FacetSuite
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
-from training.jobs import EvaluationJob, read_job
+from training.jobs import EvaluationJob, Source, read_job
 from training.run_records import is_in_use
 from training.similarity import spearman
 
@@ -47,6 +47,12 @@ def test_a_facet_whose_metric_was_given_up_has_no_score_on_a_release_without_it(
     again = job.model_copy(update={"encoder": encoder, "output": tmp_path, "suites": ("facets",)})
     rows = evaluate(again)["suites"]["facets"]["rows"]
     assert [row["name"] for row in rows] == [facet["name"] for facet in others]
+
+
+def test_facets_have_no_scores_on_a_release_without_metrics(job, tmp_path):
+    trees = Source(parses=tmp_path / "parses.parquet")  # as for an encoder of another kind that takes the name over
+    again = job.model_copy(update={"source": trees, "output": tmp_path})
+    assert list(evaluate(again)["suites"]) == ["ratings", "predictors"]
 
 
 def no_constant(text):

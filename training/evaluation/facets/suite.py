@@ -102,9 +102,10 @@ class FacetSuite(Suite):
                 f"{str(job.encoder)!r} has no {TRAINING_FILE}, so the start model that facets are compared with is "
                 "unknown; train the encoder again, or leave out the suite 'facets'."
             )
-        if job.source is None:
+        pairs = None if job.source is None else job.source.find(MeasuredPairs)
+        if pairs is None:  # also of a release that a run of another kind was trained on
             return None
-        data = job.source.read(MeasuredPairs).select(kinds=("positive",))
+        data = pairs.select(kinds=("positive",))
         # Metrics of the project's own may have been given up since: a release of today has none of their values.
         measured = tuple(facet for facet in layout.facets if facet.name in data.metric_names)
         layout = layout.model_copy(update={"facets": measured})
