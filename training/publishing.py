@@ -49,10 +49,9 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Pat
         for path in files:
             target = partial / path.relative_to(encoder)
             target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
             if path.name in _WITH_FOLDERS:
                 write_json(target, without_folders(read_json(path)))
-            else:
-                shutil.copyfile(path, target)
         card = (encoder / CARD).read_text(encoding="utf-8")
         write_text(partial / CARD, published_card(card, training, name, base))
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

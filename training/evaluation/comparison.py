@@ -141,11 +141,9 @@ class _Sides:
             drawn = aligned.draw(self.bootstrap) if self.basis == "items" else None
             every.add(tuple(aligned.items))
             judged.append(self.judge(suite, aligned, scores, drawn))
-            if aligned.measure:
-                continue
-            if np.isnan(scores).any():
+            if not aligned.measure and np.isnan(scores).any():
                 undefined.append(f"{suite.name} {aligned.name}")
-            else:
+            elif not aligned.measure:
                 averaged.append((aligned, drawn))
         if suite.mean and len(averaged) > 1:
             self.left_out.update(dict.fromkeys(undefined, "it is undefined, and not part of the mean"))

@@ -47,11 +47,10 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     train = settings.splits[0]
     learnt = chosen.select(splits=(train,), kinds=settings.kinds)
     if not len(learnt):
-        named = [*map(repr, settings.corpora), *(f"kind {kind!r}" for kind in settings.kinds)]
-        of = f"of {', '.join(named)} " if named else ""
+        named = ", ".join((*map(repr, settings.corpora), *(f"kind {kind!r}" for kind in settings.kinds)))
         raise NoTrainingData(
-            f"No measured pair {of}is in the split {train!r}, which the encoder {settings.name!r} "
-            f"is trained on; there are: {splits(chosen)}."
+            f"No measured pair {f'of {named} ' if named else ''}is in the split {train!r}, which the encoder "
+            f"{settings.name!r} is trained on; there are: {splits(chosen)}."
         )
     check_layers(settings, learnt.corpora)
 
