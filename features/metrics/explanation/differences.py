@@ -94,9 +94,8 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
     """Return whether a clause may begin between a negation and its scope: "not what I saw"; or it is "have to"."""
     first = min((token.start for token in scope if token), default=0)
-    between = [token for token in texts.tokens[side] if cues[0].start < token.start < first]
     nearest = max((cue.end for cue in cues if cue.start < first), default=first)
-    begins = any(token.stem == "must" or token.lower in _CLAUSES for token in between)
+    begins = any(t.stem == "must" or t.lower in _CLAUSES for t in texts.tokens[side] if cues[0].start < t.start < first)
     return begins or "," in texts.sentences[side][nearest:first]
 
 
