@@ -119,7 +119,7 @@ def _about(row: dict[str, Any]) -> str:
 @click.command()
 @click.argument("file", type=INPUT)
 @output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
-@click.option("--among", help="Another file, or a labelled corpus of the project, to search; by default FILE itself.")
+@click.option("--among", help="Another file, a folder or a corpus of the project to search; by default FILE itself.")
 @ASPECT
 @ENCODER
 @TEXT_COLUMNS
