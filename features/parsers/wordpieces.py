@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from features.core.faults import ModelDamaged
+from features.core.libraries import importing
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -46,7 +47,8 @@ class Wordpieces:
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:
         """Return an instance that splits words as the tokenizer in an encoder's folder does."""
-        from tokenizers import Tokenizer
+        with importing("The parser needs tokenizers", "encoders"):
+            from tokenizers import Tokenizer
 
         file = folder / "tokenizer.json"
         tokenizer = Tokenizer.from_str(_read(file))

@@ -1,10 +1,11 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from sentences import refused
 
-from features.core.faults import ModelDamaged
+from features.core.faults import LibraryMissing, ModelDamaged
 from features.models import locate
 from features.parsers.wordpieces import Wordpieces
 
@@ -97,3 +98,9 @@ def test_of_a_word_so_many_pieces_are_taken_and_one_without_any_is_unknown(vocab
     pieces = wordpieces.cut(["e-mail", " ", "the"], most=2)
     assert [PIECES[i] for i in pieces.ids] == ["[CLS]", "e", "##-", "[UNK]", "the", "[SEP]"]
     assert (pieces.starts, pieces.ends) == ((1, 3, 4), (2, 3, 4))
+
+
+def test_without_tokenizers_the_user_is_told_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)  # as where torch alone was added
+    with refused(LibraryMissing):
+        Wordpieces.of_encoder(tmp_path)
