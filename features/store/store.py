@@ -57,7 +57,7 @@ class Store(StoreReader):
         """Open a store, making it first if requested and needed.
 
         Args:
-            root: a folder, as a path or a `file://` URL.
+            root: where it is (`features.store.locations`).
             create: make whatever is missing: the folder, the tables. For the flow process only, never for workers.
             project: the project that owns a new store.
             or_empty: if there is no store, return an empty one that can only be read, and write nothing.

@@ -8,7 +8,7 @@ Of the software that they run:
 
 | what differs | then |
 |---|---|
-| python (3.11 or 3.12), dask, distributed, cloudpickle, msgpack, prefect: they carry shards | refused |
+| python (3.11, 3.12 and so on), dask, distributed, cloudpickle, msgpack, prefect: they carry shards | refused |
 | facetflow, its version or the code of `features` and `tasks`: it decides what is in a shard | refused |
 | spacy, amrlib, where a stage uses them: recipes name their versions | refused |
 | a package that a stage needs and a worker lacks | refused |

@@ -1,1 +1,1 @@
-"""The commands of `facetflow`, one file each: `flows/commands/<name>.py` holds the click command `<name>`."""
+"""The commands of `facetflow`; `flows.command_line` lists them with their files."""

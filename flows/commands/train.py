@@ -95,7 +95,7 @@ def evaluate(
     """
     from flows.commands.runs import print_scores
     from flows.project import load
-    from flows.trainings.finished_runs import runs_to_evaluate, suites_to_score
+    from flows.trainings.finished_runs import check_suites, runs_to_evaluate
     from training.evaluation.run import REPORT_FILE, metrics_file
     from training.runs import run_id
 
@@ -104,7 +104,7 @@ def evaluate(
 
     def check(settings: "Project") -> None:
         for run in runs_to_evaluate(settings, names):
-            suites_to_score(settings, run, suites)
+            check_suites(settings, run, suites)
 
     def tell(folders: Sequence[Path]) -> None:
         runs = load(project).runs

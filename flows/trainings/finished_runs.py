@@ -100,14 +100,13 @@ def shown_runs(ids: Sequence[str]) -> str:
     return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
-def suites_to_score(settings: project.Project, run: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the suites that score a run: those asked for, or all that its kind has."""
+def check_suites(settings: project.Project, run: Path, asked: Sequence[str]) -> None:
+    """Check that the kind of a run has the suites asked for."""
     suites = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
     if unknown := [suite for suite in asked if suite not in suites]:
         raise UnknownName(
             f"The run {run_id(settings.runs, run)!r} has no suite {unknown[0]!r}: choose from {', '.join(suites)}."
         )
-    return tuple(suite for suite in suites if suite in asked) or suites
 
 
 def _trained(settings: project.Project) -> list[str]:

@@ -13,9 +13,8 @@ from flows import evaluate_encoder
 from flows.project import Project
 from flows.trainings import promoting
 from flows.trainings.due import evaluation_job
-from flows.trainings.finished_runs import left_behind, runs_to_evaluate, suites_to_score
+from flows.trainings.finished_runs import check_suites, left_behind, runs_to_evaluate
 from training.evaluation.promotion import Verdict, current_run, promote
-from training.evaluation.suites import suites_of
 from training.run_records import LOCK, evaluation_of
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
@@ -107,11 +106,9 @@ def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypa
 
 def test_suites_are_chosen_by_name(project):
     run = project.runs / SEEDS[0]
-    known = suites_of("s3bert")
-    assert suites_to_score(project, run, ()) == known
-    assert suites_to_score(project, run, ("ratings",)) == ("ratings",)
+    check_suites(project, run, ("ratings",))
     with refused(UnknownName):
-        suites_to_score(project, run, ("rating",))
+        check_suites(project, run, ("rating",))
 
 
 def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, monkeypatch):

@@ -9,9 +9,7 @@ import pytest
 from graph_pairs import batch_of, measure
 from numba.core.registry import CPUDispatcher
 from polars.testing import assert_frame_equal
-from sentences import refused
 
-from features.core.faults import UnknownMetric
 from features.core.types import RejectCode
 from features.graphs.table import encode
 from features.metrics import alignment, focus, measurement, overlap, readings, wlk, wwlk
@@ -63,12 +61,6 @@ def test_pairs_that_are_measured_in_parts_have_the_same_scores(monkeypatch, no_v
     for size in (1, 3, 15):
         monkeypatch.setattr(measurement, "PAIRS_AT_ONCE", size)
         assert_frame_equal(compare(pairs), whole, check_exact=False)
-
-
-def test_what_cannot_be_measured_is_refused(no_vectors):
-    batch = batch_of(["(b / boy)"])
-    with refused(UnknownMetric):
-        measure(batch, batch, no_vectors, ["bleu"])
 
 
 def test_a_shard_has_a_row_for_each_pair_in_their_order(amr, label_vectors):
