@@ -109,7 +109,7 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     if verification.damaged or verification.broken:
         raise DamageFound(_what_to_do(verification, checked, deep=deep))
     if not as_json:
-        how = "every byte is as it was written" if deep else "sizes and times are right; --deep reads every byte"
+        how = "every byte is as it was written" if deep else "no damage by size and time; --deep reads every byte"
         click.echo(f"Checked {checked}: {how}.")
 
 

@@ -43,6 +43,14 @@ def test_commands_that_read_write_nothing(built, monkeypatch, capsys):
         assert snapshot(built.folder) == before, command
 
 
+def test_the_times_of_a_copied_store_are_not_said_to_be_right(built, monkeypatch, capsys):
+    for file in (built.folder / "store").rglob("*.parquet"):
+        os.utime(file, (2**32, 2**32))
+    monkeypatch.chdir(built.folder)
+    assert run(["verify"]) == 0
+    assert capsys.readouterr().out.endswith("MB: no damage by size and time; --deep reads every byte.\n")
+
+
 def test_a_plan_does_not_touch_the_index_of_graphs_of_a_running_build(built, monkeypatch):
     index = built.folder / "store" / "graphs"
     (built.folder / "graphs.amr").write_text("# ::snt One .\n(o / one)\n")
