@@ -50,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
         module="training.encoders.s3bert.train",
         tables=("sentences", "pairs", METRIC_STAGE.name, EMBEDDING_STAGE.name),
         suites=("facets", "predictors"),
-        version=3,  # lengths are mixed in batches; pairs of a split of another corpus are not learnt from
+        version=4,  # mixed lengths; no pairs of a split of another corpus; the map alone where layers do not better it
     ),
     "aspect": Kind(
         settings=AspectSettings,

@@ -11,8 +11,6 @@ from features.core.errors import ModelError
 from features.models import DEFAULT_MODELS, pull
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
-SHORTER = {"epochs = 12": "epochs = 1"}
-"""What makes the training of the example a matter of seconds."""
 MORE = "\n[srl]\nenabled = true\n\n[dependencies]\nenabled = true\n"
 """Stages that no encoder of the example reads."""
 
@@ -35,11 +33,7 @@ def test_the_commands_of_the_page_do_what_it_says(root: Path, project, generated
         if program == "cd":
             project = generated(project.folder / arguments[0])
             file = project.folder / "facetflow.toml"
-            text = file.read_text()
-            assert all(part in text for part in SHORTER)
-            for part, shorter in SHORTER.items():
-                text = text.replace(part, shorter)
-            file.write_text(text + MORE)
+            file.write_text(file.read_text() + MORE)
             continue
         assert program == "facetflow"
         code, output = facetflow.run(project, *arguments)

@@ -34,7 +34,7 @@ class Outcome:
     """State of a training, and in the end its result."""
 
     steps: int = 0  # number of steps done
-    best_step: int = 0  # step with the best dev score, in the end that of the weights that are kept; 0 before the first
+    best_step: int = 0  # with the best dev score, in the end that of the kept weights; 0 before any, or for the start
     best_value: float = -math.inf  # its value
     best_scores: dict[str, float] | None = None  # its dev scores; None without dev
     value: float = -math.inf  # value of the last dev evaluation
@@ -108,7 +108,8 @@ class Loop:
                 tracker.finish()
         self._check_dev_score()
         self.keeper.finish()
-        self.outcome.best_step = self.outcome.best_step or self.outcome.steps
+        if self.outcome.best_scores is None:
+            self.outcome.best_step = self.outcome.steps
         if self.settings.keep == "last" and self.outcome.history:
             (_, step), *scores = self.outcome.history[-1].items()
             self.outcome.best_step, self.outcome.best_value = int(step), self.outcome.value
@@ -155,6 +156,8 @@ class Loop:
         course = Course(
             self.folder, self.machine.accelerator, unit=self.task.unit, total=self.total_steps, done=outcome.steps
         )
+        if getattr(self.task, "begins_learnt", False) and settings.keep != "last" and not outcome.steps:
+            self._judge(course)
         epoch, position = self._place()
         batches = self.task.batches(epoch) if outcome.steps < self.total_steps else ()
         self.task.train()

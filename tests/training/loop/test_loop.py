@@ -25,6 +25,27 @@ def test_the_best_model_by_dev_is_kept_and_not_the_last_one(line, make_loop):
     assert not same(task.judged[1], task.judged[2])
 
 
+def test_a_start_that_is_learnt_is_kept_where_no_step_betters_it(line, make_loop):
+    def begun(*scores):
+        task = line(scores)
+        task.begins_learnt = True
+        return task
+
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    task = begun(0.9, 0.1, 0.2)
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(task, checkpoint_every=8).run(stop)
+    again = begun(0.3, 0.4)
+    outcome = make_loop(again, checkpoint_every=8).run()
+    assert [look["step"] for look in outcome.history] == [0, 6, 12, 18]
+    assert (outcome.best_step, outcome.best_scores) == (0, {"score": 0.9})
+    assert same(again.weights(), task.judged[0])
+    assert make_loop(begun(0.1, 0.9), "other", keep="last").run().history[0]["step"] == 6, "what is kept is known"
+
+
 def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop):
     task = line(scores=[0.9, 0.1])
 

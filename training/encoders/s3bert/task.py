@@ -207,7 +207,10 @@ class S3bertTask:
         prepared: Prepared,
         settings: S3bertSettings,
         loop: LoopSettings,
+        *,
+        begins_learnt: bool = False,
     ) -> None:
+        self.begins_learnt = begins_learnt  # so that the loop looks at dev before the first step, too
         self.embedder, self.train = embedder, embedder.train
         self.decomposition = decomposition.to(embedder.device)
         self.prepared = prepared

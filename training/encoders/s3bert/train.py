@@ -49,6 +49,7 @@ from training.jobs import Source, TrainingJob
 from training.loop.machine import Machine, prepare_machine
 from training.loop.task import parameters_of
 from training.objectives import DecompositionObjective
+from training.progress import log
 from training.runs import LAYERS, MAP
 from training.writing import write_text
 
@@ -124,7 +125,9 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
         return TunedLayers(backbone, _kept_tokens(plan, start, prepared, finished), dense)
 
     if settings.layers_tuned:
-        parts[LAYERS] = lambda settings: S3bertTask(layers(), decomposition, prepared, settings, settings.loop)
+        parts[LAYERS] = lambda settings: S3bertTask(
+            layers(), decomposition, prepared, settings, settings.loop, begins_learnt=mapped is not None
+        )
     if settings.finish:
         last = settings.finishing
         parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
@@ -179,6 +182,8 @@ def _complete(
 ) -> None:
     task, outcome = learnt.task, learnt.outcome
     ratings = task.prepared.ratings
+    if not outcome.best_step:
+        log.warning("no step of the layers bettered the map, which is kept alone: `layers_tuned = 0` saves their time")
     backbone.eval()
     if layout.facets[0].start and layout.similarity == "cosine":
         some = data.texts[:_SCALED_BY]

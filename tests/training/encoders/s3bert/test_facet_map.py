@@ -173,6 +173,15 @@ class TestLayersAfterTheMap:
         assert np.abs(found[:, :D] - start).max() > 1e-3
         np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
 
+    def test_the_map_alone_is_kept_where_no_step_betters_it(self, make_job, mapped, caplog):
+        folder = train(make_job("spoilt", loop={"learning_rate": 0.1}))
+        told = json.loads((folder / "training.json").read_text())
+        assert (told["best_step"], told["history"][0]["step"]) == (0, 0)
+        found, alone = (SentenceTransformer(str(each), device="cpu").encode(SENTENCES) for each in (folder, mapped))
+        np.testing.assert_allclose(found, alone, atol=1e-3)  # layers embed in another precision
+        assert "no step of the layers bettered the map" in caplog.text
+        assert "the map before them, which none bettered, was kept" in (folder / "README.md").read_text()
+
     def test_last_steps_are_of_their_own_batches_and_begin_where_the_others_ended(
         self, make_job, finished, tuned, monkeypatch, assert_same_weights
     ):
