@@ -122,6 +122,11 @@ def release_of(run: Path) -> int | None:
     return int(named[1]) if named else None
 
 
+def last_release(runs: Path) -> int:
+    """Return the highest number of a release that a run is trained on; 0 without any."""
+    return max((release_of(run) or 0 for run in all_runs(runs)), default=0)
+
+
 def seed_of(run: Path) -> int:
     """Return the seed of a run."""
     return int(run.name.removeprefix("seed-"))
@@ -230,10 +235,8 @@ def runs_named(runs: Path, name: str) -> list[Path]:
     return by_id or [run for run in begun if encoder_name(run) == name]
 
 
-def latest_encoder(runs: Path, name: str | None = None) -> Path:
-    """Return the encoder, of any name or of one, that was finished last."""
-    if name is not None:
-        return find_encoder(runs, name)
+def latest_encoder(runs: Path) -> Path:
+    """Return the encoder, of any name, that was finished last."""
     finished = [run for run in all_runs(runs) if is_finished(run)]
     if not finished:
         raise NoEncoder(f"{str(runs)!r} has no encoder yet: run `facetflow train` first.")

@@ -53,17 +53,17 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
     from flows.console.here import Here, keep
     from flows.project import load
+    from flows.trainings.finished_runs import runs_to_evaluate
     from training.evaluation.run import read_evaluation, write_report
     from training.evaluation.suites import score_tables
-    from training.runs import latest_encoder, runs_named
+    from training.runs import ENCODER, newest, runs_named
     from training.search.choosing import named_encoder
 
     here = Here.read(project)
-    runs = load(project).runs if encoder is None else here.runs
-    if runs is not None and (encoder is None or runs_named(runs, encoder)):
-        folder = latest_encoder(runs, encoder)
+    if encoder is None or (here.runs is not None and runs_named(here.runs, encoder)):
+        folder = newest(runs_to_evaluate(load(project), (encoder,) if encoder else ())) / ENCODER
     else:
-        folder = named_encoder(runs, str(encoder), here.encoders)
+        folder = named_encoder(here.runs, encoder, here.encoders)
     keep(folder)
     scores = read_evaluation(folder.parent)
     if export is not None:

@@ -25,7 +25,6 @@ from training.runs import (
     check_encoder_name,
     encoder_name,
     find_encoder,
-    latest_encoder,
     run_folder,
     run_id,
     run_title,
@@ -78,7 +77,6 @@ def test_the_seeds_of_a_training_are_in_their_order(runs):
 )
 def test_a_run_is_found_by_its_encoder_or_its_id(runs, name, found):
     assert find_encoder(runs, name) == runs / found / "encoder"
-    assert latest_encoder(runs, name) == runs / found / "encoder"
 
 
 def test_seed_1_is_not_seed_10(runs):

@@ -153,6 +153,22 @@ def test_a_report_that_cannot_be_written_leaves_the_scores_the_only_json(project
     assert capsys.readouterr().out == (run / "metrics.json").read_text()
 
 
+def test_a_report_is_of_the_training_with_the_settings_of_the_project_file(project, monkeypatch, capsys):
+    for time, (digest, alpha) in enumerate({"aaaaaa": 0.9, "bbbbbb": 0.5}.items()):
+        run = project.parent / "runs" / "syntax" / f"00004-{digest}" / "seed-0"
+        settings = {"kind": "s3bert", "alpha": alpha}
+        write_json(run / "train.json", {"source": {"store": "s", "release": 4}, "settings": settings, "output": "o"})
+        write_json(run / "encoder" / "training.json", {})
+        os.utime(run / "encoder" / "training.json", (time, time))
+        write_json(run / "metrics.json", {"format": FORMAT, "suites": {}, "of": digest})
+    monkeypatch.setattr("training.evaluation.run.write_report", lambda run, _: run)
+    for alpha, digest in {0.5: "bbbbbb", 0.9: "aaaaaa"}.items():
+        project.write_text(PROJECT + f'[[encoders]]\nname = "syntax"\nkind = "s3bert"\nalpha = {alpha}\n')
+        for named in ([], ["--encoder", "syntax"]):
+            assert command_line.run(["report", "--project", str(project), "--json", *named]) == 0
+            assert json.loads(capsys.readouterr().out)["of"] == digest
+
+
 def test_an_encoder_without_a_training_is_to_be_trained(project, capsys):
     with refused(NoEncoder):
         runs_to_evaluate(load(project), ())
