@@ -13,6 +13,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -47,7 +48,7 @@ def _run(names: list[str]) -> None:
     from features.core.types import ignore_rows
     from features.stages.registry import STAGES
 
-    inputs = _Inputs(_sentences())
+    inputs: Any = _Inputs(_sentences())
     for name in names:
         stage, before = STAGES[name], _resident()
         settings = stage.settings()
@@ -63,9 +64,6 @@ class _Inputs:
 
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         return self._sentences
-
-    def local(self, file: Path) -> Path:
-        return file
 
 
 def _sentences() -> pl.DataFrame:

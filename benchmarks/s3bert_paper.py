@@ -169,7 +169,7 @@ def table_2(times, drawn) -> tuple[list[str], list[list]]:
 def table_of_years(names, drawn) -> tuple[list[str], list[list]]:
     mean = Drawn.average([drawn[year] for year in YEARS])
     rows = [
-        [name, *(hundred(drawn[year].scores[column]) for year in YEARS), "" if mean is None else scored(mean, column)]
+        [name, *(hundred(drawn[year].scores[column]) for year in YEARS), scored(mean, column)]
         for column, name in enumerate(names)
     ]
     return ["system", *(year.upper() for year in YEARS), "mean"], rows

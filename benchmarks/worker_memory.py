@@ -21,6 +21,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 import psutil
@@ -96,7 +97,7 @@ def _stages(sentences: list[str], shard: int) -> None:
     for rows in shards:
         # Loaded at the first shard, as by the task.
         for name in ("amr", "srl", "dependencies", "embeddings"):
-            STAGES[name].make(_Inputs(rows), STAGES[name].settings(), ignore_rows)
+            STAGES[name].make(cast("Any", _Inputs(rows)), STAGES[name].settings(), ignore_rows)
 
 
 class _Inputs:
@@ -105,9 +106,6 @@ class _Inputs:
 
     def read(self, table: str, where: pl.Expr | None = None) -> pl.DataFrame:
         return self._sentences
-
-    def local(self, file: Path) -> Path:
-        return file
 
 
 def _captions(table: Path) -> list[str]:

@@ -268,7 +268,7 @@ class Encoder:
         """
         if not (isinstance(a, str) and isinstance(b, str)):
             raise NotTexts(f"two sentences are needed, each a string, and not {a!r} and {b!r}; call this for each pair")
-        pair_up(a, b, "sentence")
+        pair_up(a, b, "sentence")  # refuses half a character
         route = internals.task_of(self.folder, aspect)
         return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
 

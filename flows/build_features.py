@@ -64,7 +64,7 @@ from flows.terminal import conclude, say, warn
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
 from flows.watching.progress import BuildProgress
-from training.runs import all_runs, release_of
+from training.runs import last_release
 
 
 @flow(name="build_features", persist_result=False)
@@ -313,7 +313,7 @@ class Build:
                 wanted=stages.wanted,
                 failed_shards=limits.failed_shards,
                 rejected_rows=limits.rejected_rows,
-                taken=[release_of(run) or 0 for run in all_runs(self.settings.runs)],
+                after=last_release(self.settings.runs),
             )
         except StoreError as error:
             return None, f"Nothing was published: {error}"

@@ -193,7 +193,7 @@ class Store(StoreReader):
         wanted: Iterable[Wanted] | None = None,
         failed_shards: float = 0.0,
         rejected_rows: float = 1.0,
-        taken: Iterable[int] = (),
+        after: int = 0,
     ) -> Release:
         """Publish the newest versions of the tables as a release, or return the newest one if it holds the same.
 
@@ -206,14 +206,14 @@ class Store(StoreReader):
             failed_shards: share of a stage's shards that may be missing, from 0 to 1. One made by an older recipe or
                 from older input is never accepted: a release does not mix.
             rejected_rows: share of a stage's rows that may be rejected, from 0 to 1.
-            taken: numbers of releases that a store had which this one replaces; a new one is above all.
+            after: number of the last release of a store that this one replaces; a new one is above it.
         """
         limits = {"failed_shards": failed_shards, "rejected_rows": rejected_rows}
         release = draft(self, self.versions(), stages, wanted=wanted, run_id=run_id, **limits)
         numbers = release_numbers(self.storage)
         if numbers and holds(self, newest := read_release(self.storage, numbers[-1]), release):
             return newest
-        release = dataclasses.replace(release, number=max([*numbers, *taken], default=0) + 1)
+        release = dataclasses.replace(release, number=max([*numbers, after]) + 1)
         write_release(self.storage, release)
         return release
 

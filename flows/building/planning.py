@@ -28,7 +28,7 @@ from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
 from flows.stages import chain, check
 from flows.trainings.due import Contents, Due, due
-from training.runs import all_runs, release_of
+from training.runs import last_release
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,9 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
     rejects = Counter((STAGE, str(reject.code)) for reject in ingested.rejects)
-    release, contents, publishes = _following(store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way))
-    release = max([release or 0, *((release_of(r) or 0) + 1 for r in all_runs(project.runs))]) if publishes else release
+    release, contents, publishes = _following(
+        store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way), after=last_release(project.runs)
+    )
     return Outlook(
         store.location,
         ingested.report,
@@ -144,8 +145,9 @@ def _following(
     *,
     draws: bool,
     obstructed: bool,
+    after: int,
 ) -> tuple[int | None, Contents | None, bool]:
-    """Return the number of the release that follows, what it holds, and whether it is a new one."""
+    """Return the number of the release that follows, what it holds, and whether it is a new one, above `after`."""
     releases = store.releases()
     last = max(releases, key=lambda release: release.number, default=None)
     try:
@@ -161,7 +163,7 @@ def _following(
         same = coming.shards.items() <= {**held.shards, "pairs": there}.items()
         if same and _rejected(store, last, rejects) == rejects:
             return last.number, held, False
-    return (last.number if last is not None else 0) + 1, coming, True
+    return max(last.number if last is not None else 0, after) + 1, coming, True
 
 
 def _rejected(store: Store, release: Release, rejects: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:

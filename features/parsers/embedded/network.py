@@ -9,6 +9,8 @@ word pieces ── encoder (six layers) ── words ──┬── primary ─
 """
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -19,10 +21,10 @@ from torch.nn import functional
 
 from features.core.faults import NotThisModel
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
-from features.parsers.srl.archive import base_weights
 
 BASE = "all-MiniLM-L6-v2"  # the encoder that the embedded parser was trained from; a model names its own
 
+_WEIGHTS = "model.safetensors"  # of a base encoder
 _SAME = {
     "attended": "attention.output.dense",
     "norm1": "attention.output.LayerNorm",
@@ -300,25 +302,33 @@ def read_shape(folder: Path) -> EncoderShape:
         ) from error
 
 
+@contextmanager
+def _base_weights(folder: Path) -> Iterator[Callable[[str], Tensor]]:
+    """Yield a function that reads a parameter of an encoder by name; one saved with a head has them below `bert`."""
+    from safetensors import safe_open
+
+    with safe_open(folder / _WEIGHTS, "pt") as weights:
+        there = frozenset(weights.keys())
+        yield lambda name: weights.get_tensor(name if name in there else f"bert.{name}")
+
+
 def fill_tables(network: Network, folder: Path) -> None:
     """Fill in the parts of a network that are never trained: the encoder's tables of word pieces and positions."""
-    weights = base_weights(folder)
-    with torch.no_grad():
-        network.piece_table.copy_(weights["bert_model.embeddings.word_embeddings.weight"])
+    with torch.no_grad(), _base_weights(folder) as weight:
+        network.piece_table.copy_(weight("embeddings.word_embeddings.weight"))
         # Every word piece has token type 0.
-        first_type = weights["bert_model.embeddings.token_type_embeddings.weight"][0]
-        network.position_table.copy_(weights["bert_model.embeddings.position_embeddings.weight"] + first_type)
+        first_type = weight("embeddings.token_type_embeddings.weight")[0]
+        network.position_table.copy_(weight("embeddings.position_embeddings.weight") + first_type)
 
 
 def fill_layers(network: Network, folder: Path) -> None:
     """Initialise training with the encoder's own layers."""
-    weights = base_weights(folder)
-    with torch.no_grad():
+    with torch.no_grad(), _base_weights(folder) as weight:
         for kind in ("weight", "bias"):
-            getattr(network.piece_norm, kind).copy_(weights[f"bert_model.embeddings.LayerNorm.{kind}"])
+            getattr(network.piece_norm, kind).copy_(weight(f"embeddings.LayerNorm.{kind}"))
             for number, block in enumerate(network.encoder):
-                start = f"bert_model.encoder.layer.{number}"
+                start = f"encoder.layer.{number}"
                 parts = [f"{start}.attention.self.{part}.{kind}" for part in ("query", "key", "value")]
-                getattr(block.attention, kind).copy_(torch.cat([weights[part] for part in parts]))
+                getattr(block.attention, kind).copy_(torch.cat([weight(part) for part in parts]))
                 for ours, theirs in _SAME.items():
-                    getattr(getattr(block, ours), kind).copy_(weights[f"{start}.{theirs}.{kind}"])
+                    getattr(getattr(block, ours), kind).copy_(weight(f"{start}.{theirs}.{kind}"))

@@ -67,8 +67,8 @@ def age(store, days):
 
 def test_a_new_release_is_above_numbers_that_are_taken(store, build):
     build()
-    assert store.publish("run-1", stages=stages(), taken=[4, 2]).number == 5
-    assert store.publish("run-2", stages=stages(), taken=[7]).number == 5, "nothing changed"
+    assert store.publish("run-1", stages=stages(), after=4).number == 5
+    assert store.publish("run-2", stages=stages(), after=7).number == 5, "nothing changed"
 
 
 def test_release_says_what_it_holds(store, build, recipes, filled):
