@@ -25,6 +25,7 @@ _TOKEN = re.compile(
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
+      | (?<=\s)(?:[<>!=]=|[<>=≠≤≥])(?=[\s\d]) | (?<=\w)(?:[<>!=]=|[<>≠≤≥])(?=\w)             # x != y
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
@@ -58,9 +59,9 @@ leaves; he him his himself; she her hers herself; it its itself; i me my mine my
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
-programme programmes; this these; that those
+programme programmes; this these; that those; != ≠; <= ≤; >= ≥; = ==; https
 """
-"""Stems with forms that the rules of `stem_of` do not lead to them; "evening" is here as it is no form of "even"."""
+"""Stems with forms that the rules of `stem_of` do not lead to; "evening" and "https" are not of "even" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _PAST |= {
     "bet", "burst", "cast", "cost", "cut", "hit", "hurt", "let", "overcome", "put", "read", "run", "set", "shed",
@@ -75,7 +76,7 @@ _WORDS: dict[Kind, str] = {
     "link": "in on at under over above below behind between into onto from with within after before during since until "
     "through across against near beside around for about up down off out if unless because although though while when "
     "where why how what who which whose or but and than as like so inside outside toward towards along per "
-    "despite via among upon amid beyond also too",
+    "despite via among upon amid beyond also too < > <= >= != =",
     "grammar": "a an the be do have to of that this there by will would let whether",
 }
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
@@ -214,7 +215,7 @@ def _bare(lower: str) -> str:
     return re.sub(rf"(?<=..)(?<!sc)(?:our|(?:{'|'.join(_BRITISH)})$)", lambda end: _BRITISH[end[0]], bare)  # not scour
 
 
-_LEMMAS = {_bare(lemma): lemma for lemma in _STEM.values() if not lemma.endswith("ing")}
+_LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma}  # not "even" and "http"
 
 
 def _spelt(word: str) -> str | None:

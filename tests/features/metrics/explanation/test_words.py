@@ -508,6 +508,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(p / possible-01 :polarity - :ARG1 (s / swim-01 :ARG0 (h / he)))",
          "(p / possible-01 :polarity - :ARG1 (s / swim-01 :ARG0 (h / he)))",
          "Both have the same words in the same order, with other punctuation."),
+        ("It fails if n < 0.", "It fails if n>0.",
+         "(f / fail-01 :ARG0 (i / it) :condition (z / 0))", "(f / fail-01 :ARG0 (i / it) :condition (z / 0))",
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "<" in a, ">" in b. '
+          'Not in the graphs: "n" in both.')),
+        ("It uses HTTPS.", "It uses HTTP.",
+         "(u / use-01 :ARG0 (i / it) :ARG1 (h / https))", "(u / use-01 :ARG0 (i / it) :ARG1 (h / http))",
+         'Same frames; "HTTPS" in a, "HTTP" in b.'),
         ("He likes C++.", "He likes C.",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C++\")))",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C\")))",
