@@ -213,6 +213,9 @@ def _after(settings: project.Project, name: str) -> Iterator[Shortfall]:
         ids = [run_id(runs, run) for run in refused]
         advice = f"`facetflow compare {run_id(runs.resolve(), current)} {ids[0]}` shows more"
         yield Shortfall("promotion", name, shown_runs(ids), "was not promoted", _reasons(refused[0]), advice)
+    elif judged := [run_id(runs, run) for run in seeds if run not in failed and (run / PROMOTION_FILE).is_file()]:
+        since, advice = run_id(runs.resolve(), current), f"`facetflow evaluate {judged[0]} --promote` judges it again"
+        yield Shortfall("promotion", name, shown_runs(judged), "held, but another run is current", since, advice)
 
 
 def _reasons(run: Path) -> str:

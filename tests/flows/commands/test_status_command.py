@@ -116,6 +116,9 @@ def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
     write_json(runs / newest / "promotion.json", decision)
     refused = f"Newest training {newest} was not promoted: sts 80.0 → 70.0: 10.00 less"
     assert f"{refused} (`facetflow compare {current} {newest}` shows more)\n" in said(capsys)
+    write_json(runs / newest / "promotion.json", decision | {"promoted": True, "holds": True})
+    held = f"Newest training {newest} held, but another run is current: {current} {again} judges it again)\n"
+    assert held in said(capsys), "the project file went back to earlier settings"
     promote(runs / newest, "syntax")
     assert "Newest training" not in said(capsys)
 
