@@ -19,7 +19,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _TOKEN = re.compile(
     r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # -5, $2,500, 40 %
+      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))? # 1990s
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
