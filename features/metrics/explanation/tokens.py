@@ -21,6 +21,7 @@ _TOKEN = re.compile(
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))? # 1990s
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
+      | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
@@ -143,6 +144,8 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no more than": ("at-most", "quantity"),
     "a dozen": ("12", "quantity"),
     "half a dozen": ("6", "quantity"),
+    "and a half": ("1/2", "quantity"),
+    "and a quarter": ("1/4", "quantity"),
     **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
     **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
