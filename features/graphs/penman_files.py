@@ -12,8 +12,9 @@ graph, as written by `facetflow parse amr`:
     # ::snt The dogs.
     # ::reject no_graph: no graph file has a graph with ::snt 'The dogs.'
 
-Such a block deliberately has no parenthesis: penman and smatch skip it, amrlib's `load_amr_entries` keeps it as an
-entry without a graph. A graph of one invented node would be scored like any other, and smatch 1.0.4 fails on `()`.
+Such a block deliberately has no parenthesis: smatch skips it, amrlib's `load_amr_entries` keeps it as an entry without
+a graph, penman takes its metadata for the next graph's and fails where there is none. A graph of one invented node
+would be scored like any other, and smatch 1.0.4 fails on `()`.
 """
 
 import re

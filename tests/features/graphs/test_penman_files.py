@@ -103,7 +103,7 @@ def test_a_reject_has_its_place_and_its_code_and_no_graph(tmp_path):
     )
 
 
-def test_other_readers_pass_over_a_reject(tmp_path):
+def test_what_other_readers_make_of_a_reject(tmp_path):
     """How penman, smatch and amrlib handle it: `()` would stop smatch, an invented node would be scored."""
     import penman
     from amrlib.graph_processing.amr_loading import load_amr_entries
@@ -113,6 +113,9 @@ def test_other_readers_pass_over_a_reject(tmp_path):
     reject = format_reject("2", "The dogs.", "no_graph", "no file has it")
     path.write_text(format_block("1", "A cat.", "(c / cat)") + reject + format_block("3", "A dog.", "(d / dog)"))
     assert [graph.metadata["id"] for graph in penman.load(path)] == ["1", "3"]
+    assert "reject" in penman.load(path)[1].metadata
+    with pytest.raises(penman.DecodeError):  # at the end of a file
+        penman.loads(reject)
     assert [entry.splitlines()[0] for entry in load_amr_entries(str(path))] == ["# ::id 1", "# ::id 2", "# ::id 3"]
     with path.open() as left, path.open() as right:
         assert list(score_amr_pairs(left, right)) == [(1.0, 1.0, 1.0)]
