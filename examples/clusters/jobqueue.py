@@ -29,7 +29,7 @@ def cluster(certificates: Path, credentials: Path | None) -> SLURMCluster:
         **{f"tls_{role}_cert": certificate for role in ("client", "scheduler", "worker")},
         **{f"tls_{role}_key": key for role in ("client", "scheduler", "worker")},
     )
-    # Dask's own value would have freed memory given back at once, which costs a quarter of a build.
+    # Dask's own value would have freed memory given back at once, which makes a build a fifth longer.
     freed = """export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON='{"MALLOC_TRIM_THRESHOLD_": None}'"""
     prologue = ["export OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false", freed]
     if credentials is not None:

@@ -25,7 +25,7 @@ done
 # Tasks return receipts of some hundred bytes: nothing is worth spilling.
 export DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False DASK_DISTRIBUTED__WORKER__MEMORY__SPILL=False
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK TOKENIZERS_PARALLELISM=false
-# Dask's own value would have freed memory given back at once, which costs a quarter of a build.
+# Dask's own value would have freed memory given back at once, which makes a build a fifth longer.
 export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON='{"MALLOC_TRIM_THRESHOLD_": None}'
 
 port=$((20000 + SLURM_JOB_ID % 10000)) # jobs may share a node

@@ -116,8 +116,8 @@ def environment(threads: int) -> dict[str, str]:
     """Return the environment of local workers, whose numeric libraries have so many threads.
 
     The libraries read it when they are loaded. It replaces Dask's own, without MALLOC_TRIM_THRESHOLD_ on purpose: with
-    any value set, glibc no longer raises the size above which it maps new memory for each tensor, and that costs a
-    quarter of a build.
+    any value set, glibc no longer raises the size above which it maps new memory for each tensor, and a build takes a
+    fifth longer.
     """
     names = ("OMP", "MKL", "OPENBLAS", "NUMBA", "RAYON")
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {

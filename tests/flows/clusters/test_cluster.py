@@ -66,7 +66,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
             "NUMBA_NUM_THREADS",
             "POLARS_MAX_THREADS",
             "CUDA_VISIBLE_DEVICES",
-            "MALLOC_TRIM_THRESHOLD_",  # a quarter of a build's time: benchmarks/worker_memory.py
+            "MALLOC_TRIM_THRESHOLD_",  # a fifth of a build's time: benchmarks/worker_memory.py
         )
         seen = {
             kind: client.submit(look, *names, resources={kind: 1}, key=kind).result(timeout=60)
