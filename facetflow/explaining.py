@@ -31,7 +31,7 @@ class Explanation(internals.Explanation):
         sentence_a: the first sentence, with single spaces.
         sentence_b: the second sentence, with single spaces.
         similarity: cosine of the whole embeddings, in [-1, 1]; None without an encoder.
-        residual: cosine of the dimensions that belong to no facet; None if facets take every dimension.
+        residual: cosine of the dimensions that belong to no facet; None if there are none, or without an encoder.
         facets: the reading of each facet, in the order of their dimensions: `name`, `similarity`, `prediction` (of the
             value of its metric), `measured` (on the graphs), `standing`, `reliable` and more. Without an encoder there
             is one for each metric, which is measured alone.

@@ -52,7 +52,7 @@ class Attribution:
 
     @property
     def similarity(self) -> float:
-        """What the shares sum to: the cosine, in [-1, 1]."""
+        """What the shares sum to: the cosine, unless they are of words as they enter the encoder."""
         return float(self.shares.sum())
 
     @property

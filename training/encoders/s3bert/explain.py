@@ -40,7 +40,7 @@ class Explanation:
     sentence_a: str  # first sentence as given, with single blanks
     sentence_b: str  # second sentence, in the same form
     similarity: float | None  # cosine of the whole embeddings, in [-1, 1]; None without an encoder
-    residual: float | None  # cosine of the dimensions outside all facets; None if there are none
+    residual: float | None  # cosine of the dimensions outside all facets; None if there are none, or no encoder
     facets: tuple[FacetReading, ...]  # in the order of their dimensions; without an encoder the metrics, in their order
     headline: str = ""  # what stands out
     words: str | None = None  # what the graphs share and where they differ, as one sentence; None without graphs
