@@ -94,7 +94,8 @@ def parse_srl(
 
     Args:
         texts: a sentence, or several.
-        model: `embedded` for the tagger that comes with facetflow, or another, by name or path.
+        model: `embedded` for the tagger that comes with facetflow, or another that finds predicates itself, by name or
+            path.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
 
     Returns:
