@@ -59,7 +59,8 @@ ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
     help="An encoder of the project or one of its runs, a folder, or a pulled model; by default the encoder of the "
-    "aspect; without one the current encoder if there is only one, else the one finished last.",
+    "aspect; without one the current encoder if there is only one, else the one finished last; where there is none, "
+    "the encoder that comes with facetflow.",
 )
 TEXT_COLUMNS = click.option(
     "--text",
