@@ -73,9 +73,10 @@ class AmrlibParser:
                     f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the shard again."
                 ) from error
             if len(texts) == 1:
-                return [error]
+                return [error.with_traceback(None)]
             _LOG.info("a batch of %d sentences failed (%s), parsing them one by one", len(texts), first_line(error))
-            return [graph for text in texts for graph in self._parse_batch([text])]
+        # Only now, and without tracebacks: an error keeps what its frames hold, on a GPU that is full all its memory.
+        return [graph for text in texts for graph in self._parse_batch([text])]
 
 
 def parser_name(settings: AmrSettings) -> str:

@@ -2,6 +2,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakSet
 
 import polars as pl
 import pytest
@@ -111,15 +112,23 @@ def test_a_lost_gpu_is_not_blamed_on_the_sentences() -> None:
         parse_with(parse, ["a", "b"])
 
 
-def test_a_batch_that_does_not_fit_the_gpu_is_parsed_one_by_one() -> None:
+def test_a_batch_that_does_not_fit_the_gpu_is_parsed_one_by_one_once_its_memory_is_free() -> None:
     import torch
 
+    held = WeakSet[torch.Tensor]()
+
     def parse(sents: list[str]) -> list[str | None]:
-        if len(sents) > 1:
+        assert not held, "the states of a sentence before are still there"
+        states = torch.zeros(len(sents))
+        held.add(states)
+        if len(sents) > 1 or "long" in sents:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return [graph_of(sents[0])]
 
-    assert parse_with(parse, ["a", "b"])[0] == [graph_of("a"), graph_of("b")]
+    parsed, long, other = parse_with(parse, ["a", "long", "b"])[0]
+    assert [parsed, other] == [graph_of("a"), graph_of("b")]
+    assert isinstance(long, RowError)
+    assert "out of memory" in long.message
 
 
 # The real amrlib, with a tiny BART
