@@ -15,7 +15,6 @@ from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
 from features.core.faults import CannotExplain, EmptyText, NotTexts
 from features.models import BUNDLED_ENCODER
-from features.parsers.devices import resolve_device
 from features.sentences import normalise
 
 if TYPE_CHECKING:
@@ -365,5 +364,5 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
     # Resolved: the link `current` may lead to another run tomorrow, and the working folder may change.
     folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER)).resolve()
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
-    model = internals.load_encoder(folder, device=None if device == "auto" else resolve_device(device))
+    model = internals.load_encoder(folder, device=device)
     return Encoder(folder, model, layout)

@@ -86,7 +86,6 @@ def predict(
     """
     from features.core.files import write_table
     from features.corpora.pair_tables import read_pair_rows
-    from features.parsers.devices import resolve_device
     from flows.console.here import Here
     from flows.watching.file_progress import FileProgress
     from training.encoders.loading import load_encoder
@@ -105,7 +104,7 @@ def predict(
         folder = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
         here.use(folder, encoder)
         rows = read_pair_rows(pairs, columns or (), here.corpora, warn)
-        predictor = PairPredictor(folder, load_encoder(folder, device=resolve_device(device)), here.runs)
+        predictor = PairPredictor(folder, load_encoder(folder, device=device), here.runs)
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]

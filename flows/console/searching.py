@@ -41,10 +41,9 @@ class Searcher:
     @cached_property
     def model(self) -> "SentenceTransformer":
         """The encoder, loaded when it is needed: stored vectors need none."""
-        from features.parsers.devices import resolve_device
         from training.encoders.loading import load_encoder
 
-        return load_encoder(self.chosen.folder, device=resolve_device(self._device))
+        return load_encoder(self.chosen.folder, device=self._device)
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
         """Return the texts to search, as `texts_among`, and name those that are left out."""

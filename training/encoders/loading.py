@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from features.core.errors import ModelError
 from features.core.faults import EncoderDamaged
 from features.core.libraries import importing
-from features.parsers.devices import hide_progress_bars
+from features.parsers.devices import hide_progress_bars, resolve_device
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -27,7 +27,7 @@ _OWN = {
 """Modules of facetflow that saved encoders may contain."""
 
 
-def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransformer":
+def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer":
     """Load an encoder from its folder, without access to a hub.
 
     Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
@@ -40,7 +40,7 @@ def load_encoder(folder: Path, *, device: str | None = None) -> "SentenceTransfo
     from features.parsers.sentence_encoder import FULL_PRECISION, require_vocabulary
 
     hide_progress_bars()
-    given: Any = {"device": device, "local_files_only": True, "model_kwargs": FULL_PRECISION}
+    given: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
         # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
         encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)

@@ -12,6 +12,7 @@ from sentence_transformers.base.modules import Dense
 from sentences import refused
 
 from features.core.faults import EncoderDamaged, LibraryMissing
+from features.parsers.devices import resolve_device
 from training.encoders.loading import load_encoder
 
 
@@ -74,6 +75,12 @@ def test_weights_saved_in_half_precision_are_loaded_to_be_trained(tiny_encoder, 
     assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
     near = load_encoder(tiny_encoder, device="cpu").encode("a cat")
     np.testing.assert_allclose(encoder.encode("a cat"), near, atol=0.05)
+
+
+def test_auto_is_the_device_that_the_commands_take(tiny_encoder, monkeypatch):
+    # Left to itself the library takes an Apple GPU, too, which has no double precision: no probabilities, no shares.
+    monkeypatch.setattr("sentence_transformers.base.model.get_device_name", lambda: "meta")
+    assert load_encoder(tiny_encoder).device.type == resolve_device("auto")
 
 
 def test_the_private_call_of_sentence_transformers_takes_classes_that_exist_here(tiny_encoder, tmp_path):
