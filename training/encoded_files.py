@@ -29,6 +29,7 @@ from features.core.files import source_name
 from features.core.locks import only_one
 from features.core.outputs import check_output, format_of, whole_file
 from features.core.types import OnRows, ignore_rows
+from features.parsers.devices import resolve_device
 from features.parsers.texts import stream_texts
 from training.encoders.input_length import count_cut
 from training.runs import encoder_title
@@ -155,10 +156,9 @@ def _encoding(model: "SentenceTransformer", task: str | None, processes: int) ->
     options: dict[str, Any] = {"task": task}
     with ExitStack() as stack:
         if processes > 1:
-            import torch
-
-            many = torch.cuda.is_available()
-            pool = model.start_multi_process_pool([f"cuda:{n}" if many else "cpu" for n in range(processes)])
+            on_gpu = model.device.type == "cuda"
+            devices = [resolve_device(f"cuda:{n}") if on_gpu else "cpu" for n in range(processes)]
+            pool = model.start_multi_process_pool(devices)
             stack.callback(model.stop_multi_process_pool, pool)
             options |= {"pool": pool, "chunk_size": _PART // processes}
 

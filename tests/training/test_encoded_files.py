@@ -9,9 +9,18 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+import torch
 from sentences import refused
 
-from features.core.faults import AnotherProcess, FileEmpty, FileMissing, NotAFile, UnknownFormat, UnknownName
+from features.core.faults import (
+    AnotherProcess,
+    DeviceMissing,
+    FileEmpty,
+    FileMissing,
+    NotAFile,
+    UnknownFormat,
+    UnknownName,
+)
 from features.core.locks import only_one
 from training import encoded_files
 from training.encoded_files import encode_file
@@ -193,6 +202,23 @@ def test_what_cannot_be_encoded_is_refused(model, tiny_encoder, source, tmp_path
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", precision="float8")
     with only_one(tmp_path / "v.parquet.parts.lock", "A test"), refused(AnotherProcess):
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet")
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_several_processes_encode_on_the_device_of_the_encoder(
+    model, tiny_encoder, source, tmp_path, device, monkeypatch
+):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(type(model), "device", torch.device(device))
+    started = []
+    monkeypatch.setattr(model, "start_multi_process_pool", lambda devices: started.extend(devices) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", processes=2)
+    assert started == (["cpu", "cpu"] if device == "cpu" else ["cuda:0", "cuda:1"])
+    if device == "cuda":
+        with refused(DeviceMissing):
+            encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", processes=3)
 
 
 @pytest.mark.soak
