@@ -245,8 +245,8 @@ class TaggingTransformer(StructuredTransformer):
         ]
 
     def _load_tagger(self) -> SrlParser:
-        names = ("predicates", "precision", "tags", "max_words")
-        settings = SrlSettings(model=self.tagger, **{name: getattr(self, name) for name in names})
+        given = {name: getattr(self, name) for name in ("predicates", "precision", "tags", "max_words")}
+        settings = SrlSettings(model=self.tagger, device=str(self.model.device), **given)
         if not self.other_tagger:
             require_same("frames", differs(self.tagger, self.tagger_weights, self.tagger, settings), "other_tagger")
         return load(settings)

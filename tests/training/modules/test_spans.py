@@ -293,6 +293,12 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
     torch.testing.assert_close(again, made, rtol=1e-5, atol=1e-5)
 
 
+def test_the_tagger_computes_where_the_encoder_does(encoder, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("training.modules.tagging_transformer.load", lambda settings: settings)
+    assert encoder[0]._load_tagger().device == "cpu"
+
+
 def test_another_tagger_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
     monkeypatch.setattr(encoder[0], "tagger_weights", "0" * 64)
     with refused(OtherParser):
