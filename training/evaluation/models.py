@@ -7,6 +7,7 @@ An encoder with a parser need not parse what is parsed already:
     encoder evaluated before ── has the same parser? ─┘
 """
 
+import gc
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,8 +121,10 @@ class Shared:
 
     def models(self, encoder: Path, source: Source | None, start: Path | None) -> Models:
         """Return the models of an evaluation, of which the start model may be unknown, given by their folders."""
-        own = Embedder(encoder, "the encoder", source, self.parses)
         if start != self._folder:
-            self._folder, self._start, self._of_start = start, None, {}  # free the last one before loading the next
-            self._start = None if start is None else Embedder(start, "its start model")
+            self._folder, self._start, self._of_start = start, None, {}
+        gc.collect()  # a model and its card refer to each other: those of before would stay, on a GPU, too
+        own = Embedder(encoder, "the encoder", source, self.parses)
+        if start is not None and self._start is None:
+            self._start = Embedder(start, "its start model")
         return Models(own, self._start, own.routes, self._of_start)

@@ -1,13 +1,14 @@
 """An encoder gets the trees of a release, or of an encoder before it, only if its own parser made them."""
 
 from types import SimpleNamespace
+from weakref import ref
 
 import polars as pl
 import pytest
 from sentence_transformers import SentenceTransformer
 
 from training.data.parses import Parses
-from training.evaluation.models import FoundParses, reuse_parses
+from training.evaluation.models import FoundParses, Shared, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -63,3 +64,13 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
 
 def test_an_encoder_without_a_parser_reuses_none(tiny_encoder):
     reuse_parses(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())
+
+
+def test_models_of_an_encoder_are_gone_when_those_of_the_next_are_loaded(tiny_encoder, tmp_path):
+    shared, other = Shared(), tmp_path / "other"
+    other.symlink_to(tiny_encoder)
+    last = shared.models(tiny_encoder, None, tiny_encoder)
+    weights = [ref(embedder.model[0].model) for embedder in (last.encoder, last.start)]
+    del last
+    shared.models(tiny_encoder, None, other)
+    assert [each() for each in weights] == [None, None]
