@@ -158,6 +158,7 @@ def _encoding(model: "SentenceTransformer", task: str | None, processes: int) ->
         if processes > 1:
             on_gpu = model.device.type == "cuda"
             devices = [resolve_device(f"cuda:{n}") if on_gpu else "cpu" for n in range(processes)]
+            stack.callback(model.to, model.device)  # a pool leaves it on the CPU
             pool = model.start_multi_process_pool(devices)
             stack.callback(model.stop_multi_process_pool, pool)
             options |= {"pool": pool, "chunk_size": _PART // processes}

@@ -211,11 +211,13 @@ def test_several_processes_encode_on_the_device_of_the_encoder(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(type(model), "device", torch.device(device))
-    started = []
+    started, returned = [], []
     monkeypatch.setattr(model, "start_multi_process_pool", lambda devices: started.extend(devices) or 1 / 0)
+    monkeypatch.setattr(model, "to", returned.append)
     with pytest.raises(ZeroDivisionError):
         encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", processes=2)
     assert started == (["cpu", "cpu"] if device == "cpu" else ["cuda:0", "cuda:1"])
+    assert returned == [torch.device(device)]
     if device == "cuda":
         with refused(DeviceMissing):
             encode_file(model, tiny_encoder, source, tmp_path / "v.parquet", processes=3)
