@@ -126,9 +126,9 @@ class Backbone:
     def tokenize(self, texts: Sequence[str], *, max_tokens: int) -> Tokens:
         """Return the token ids of sentences, the special ones included, at most `max_tokens` each."""
         limit = min(max_tokens, int(self.model.max_seq_length or max_tokens))
-        made = self.model.tokenizer(
-            list(texts), truncation=True, max_length=limit, padding=False, return_attention_mask=False
-        )
+        prompt = self.model.prompts.get(self.model.default_prompt_name or "", "")  # `encode` puts it before each
+        some = [f"{prompt}{text}" for text in texts]
+        made = self.model.tokenizer(some, truncation=True, max_length=limit, padding=False, return_attention_mask=False)
         encoded = made["input_ids"]
         starts = starts_of([len(ids) for ids in encoded])
         ids = np.fromiter((i for ids in encoded for i in ids), dtype=np.int32, count=starts[-1])

@@ -53,6 +53,12 @@ def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), expected, atol=1e-5)
 
 
+def test_words_that_a_model_puts_before_each_sentence_are_learnt_with_too(backbone):
+    backbone.model.prompts, backbone.model.default_prompt_name = {"own": "the house: "}, "own"
+    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), backbone.model.encode(TEXTS), atol=1e-5)
+
+
 def test_states_are_those_of_some_sentences_only(backbone, tiny_encoder):
     tokens = backbone.tokenize(TEXTS, max_tokens=32)
     some = tokens.only(np.array([3, 0]))
