@@ -432,7 +432,7 @@ class ArchiveUnsafe(ModelError, code="FF411"):
 
 
 class GpuFailed(ModelError, code="FF412"):
-    """The GPU failed in the middle of its work: run the shard again."""
+    """The GPU failed in the middle of its work: run the same command again."""
 
 
 class NoEncoder(ModelError, code="FF413"):

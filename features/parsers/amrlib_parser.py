@@ -70,7 +70,7 @@ class AmrlibParser:
         except Exception as error:  # amrlib raises whatever its tokenizer, model or reader raises
             if _device_is_lost(error):
                 raise GpuFailed(
-                    f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the shard again."
+                    f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the command again."
                 ) from error
             if len(texts) == 1:
                 return [error.with_traceback(None)]
