@@ -32,10 +32,10 @@ from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import resolve_device
 from features.parsers.texts import stream_texts
 from training.encoders.input_length import count_cut
+from training.nearest import require_finite
 from training.runs import encoder_title
 from training.search.blocks import ARROW, METADATA, VECTOR
 from training.search.texts import no_text
-from training.search.vectors import require_finite
 from training.writing import writing
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ returns.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,16 @@ class Nearest(NamedTuple):
 
     positions: NDArray[np.int64]  # positions of the texts, (n_queries, k), int64
     similarities: NDArray[np.float32]  # their similarities, (n_queries, k), float32
+
+
+def require_finite(vectors: NDArray[np.float32], encoder: Path) -> NDArray[np.float32]:
+    """Return the embeddings by an encoder, in its folder, if all are finite numbers; else raise a ModelError."""
+    if not np.isfinite(vectors).all():
+        raise NotFinite(
+            f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
+            "then train or pull it again"
+        )
+    return vectors
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

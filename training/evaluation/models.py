@@ -21,6 +21,7 @@ from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
 from training.jobs import Source
 from training.modules.parse import ParseCache
+from training.nearest import require_finite
 from training.progress import with_progress
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Embedder:
     def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
         self.model = load_encoder(folder)
         reuse_parses(self.model, source, {} if found is None else found)
-        self.name = name
+        self.folder, self.name = folder, name
         self.routes = routes_in(folder)
         self._vectors: dict[str | None, dict[str, NDArray[np.float32]]] = {}
 
@@ -70,7 +71,7 @@ class Embedder:
         work = f"encoding with {self.name}{f' for {task!r}' if task else ''}"
         for some in with_progress(parts, work, len(new), "sentences"):
             encoded = self.model.encode(some, batch_size=64, show_progress_bar=False, task=task)
-            vectors.update(zip(some, encoded, strict=True))
+            vectors.update(zip(some, require_finite(encoded, self.folder), strict=True))
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 

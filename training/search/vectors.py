@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from features import models
 from features.core import leftovers
 from features.core.errors import InputError
-from features.core.faults import NotFinite
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
-from training.nearest import unit
+from training.nearest import require_finite, unit
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -153,16 +152,6 @@ class _Cache:
         with suppress(OSError):
             leftovers.remove_dead(self._folder.parent.rglob(".*.tmp"))  # of searches that were killed
             leftovers.remove_oldest(self._folder.parent.rglob("*.npz"), _MOST_BYTES, self._used)
-
-
-def require_finite(vectors: Vectors, encoder: Path) -> Vectors:
-    """Return the embeddings by an encoder, in its folder, if all are finite numbers; else raise a ModelError."""
-    if not np.isfinite(vectors).all():
-        raise NotFinite(
-            f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
-            "then train or pull it again"
-        )
-    return vectors
 
 
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:

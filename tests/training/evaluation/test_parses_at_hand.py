@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 from weakref import ref
 
+import numpy as np
 import polars as pl
 import pytest
 from sentence_transformers import SentenceTransformer
+from sentences import refused
 
+from features.core.faults import NotFinite
 from training.data.parses import Parses
-from training.evaluation.models import FoundParses, Shared, reuse_parses
+from training.evaluation.models import Embedder, FoundParses, Shared, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -74,3 +77,10 @@ def test_models_of_an_encoder_are_gone_when_those_of_the_next_are_loaded(tiny_en
     del last
     shared.models(tiny_encoder, None, other)
     assert [each() for each in weights] == [None, None]
+
+
+def test_embeddings_that_are_not_finite_are_not_scored(tiny_encoder, monkeypatch):
+    embed = Embedder(tiny_encoder, "the encoder")
+    monkeypatch.setattr(embed.model, "encode", lambda texts, **_: np.full((len(texts), 2), np.nan, np.float32))
+    with refused(NotFinite):
+        embed(["a cat"])
