@@ -9,10 +9,11 @@ Progress is reported over Dask's own connection, rarely, and without risk; stage
 """
 
 import logging
+import os
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,9 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from pydantic import BaseModel
 
+from features.core.faults import GpuFailed
 from features.core.types import Fingerprint, OnRows, Shard, ignore_rows
+from features.parsers.devices import is_gpu_lost
 from features.stages.registry import STAGES
 from features.store.receipts import Receipt
 from features.store.store import Store
@@ -116,12 +119,27 @@ def make_shard(job: ShardJob, settings: BaseModel) -> Receipt | None:
             _log.info("%s %s: is committed already", job.stage, job.shard)
             return None
         stage = STAGES[job.stage]
-        output = stage.make(Inputs(store, job), settings, on_rows)
+        with _ending_with_the_gpu():
+            output = stage.make(Inputs(store, job), settings, on_rows)
         expected = store.committed(stage.over, job.versions.get(stage.over))[job.shard].rows if stage.complete else None
         seconds = time.perf_counter() - started
         receipt = store.write_shard(job.stage, job.shard, job.fingerprint, output, expected=expected, seconds=seconds)
         _log.info("%s %s: %d rows, %d rejected, %.1f s", job.stage, job.shard, receipt.rows, receipt.rejects, seconds)
         return receipt
+
+
+@contextmanager
+def _ending_with_the_gpu() -> Iterator[None]:
+    """End the process of a worker whose GPU has failed: it would fail all further shards; a new process makes them."""
+    try:
+        yield
+    except Exception as error:
+        if not (isinstance(error, GpuFailed) or is_gpu_lost(error)):
+            raise
+        with suppress(ValueError):  # no worker
+            _log.exception("the worker %s ends, because its GPU has failed", get_worker().name)
+            os._exit(1)
+        raise
 
 
 # A function under its own name travels to workers by that name; one that a decorator has replaced, with its globals.

@@ -17,7 +17,7 @@ from features.core.file_errors import first_line
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.graph import decode
 from features.models import locate
-from features.parsers.devices import hide_progress_bars, in_batches, resolve_device, use_threads
+from features.parsers.devices import hide_progress_bars, in_batches, is_gpu_lost, resolve_device, use_threads
 from features.parsers.settings import AmrSettings
 
 _LOG = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class AmrlibParser:
             # A wrong number of graphs is a failure like any other.
             return [graph for _, graph in zip(texts, graphs, strict=True)]
         except Exception as error:  # amrlib raises whatever its tokenizer, model or reader raises
-            if _device_is_lost(error):
+            if is_gpu_lost(error):
                 raise GpuFailed(
                     f"The GPU failed while the parser {self.name!r} ran ({first_line(error)}); run the command again."
                 ) from error
@@ -150,13 +150,6 @@ def _forget_generation_defaults(inference: object) -> None:
     defaults = getattr(getattr(inference, "model", None), "generation_config", None)
     if defaults is not None:
         defaults.no_repeat_ngram_size = 0
-
-
-def _device_is_lost(error: Exception) -> bool:
-    """Return whether a CUDA error has made the GPU unusable for this process, so that nothing more can be parsed."""
-    import torch
-
-    return isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.OutOfMemoryError)
 
 
 def _checked(text: str, graph: str | Exception | None) -> str | RowError:

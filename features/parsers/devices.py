@@ -1,6 +1,7 @@
 """Where a neural parser runs: on a GPU if there is one, else on the CPU, with an explicit number of threads."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -39,6 +40,16 @@ def resolve_device(device: str) -> str:
         # an H200 MiniLM was trained at a third of the speed of MPNet, which has another attention.
         torch.backends.cuda.enable_cudnn_sdp(enabled=False)
     return device
+
+
+def is_gpu_lost(error: BaseException) -> bool:
+    """Return whether an error says that this process can no longer use its GPU; other processes still may."""
+    torch = sys.modules.get("torch")  # without it no error is of a GPU
+    return (
+        torch is not None
+        and isinstance(error, torch.AcceleratorError)
+        and not isinstance(error, torch.OutOfMemoryError)
+    )
 
 
 def use_threads(threads: int | None) -> None:

@@ -246,7 +246,8 @@ class ShardRunner:
             self._progress.taken_back(*key)
             return
         if isinstance(result, KilledWorker):
-            self._fail(work, "it killed every worker it was given to, even when it ran alone; it may need more memory")
+            why = "it may need more memory, or a GPU that works"
+            self._fail(work, f"it killed every worker it was given to, even when it ran alone; {why}")
             return
         if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
             raise result  # the scheduler is gone

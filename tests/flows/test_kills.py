@@ -105,3 +105,29 @@ def test_a_shard_that_kills_its_workers_is_given_up(project, build_with):
     assert record.failed[0].error.startswith("it killed every worker it was given to")
     assert record.made["amr"] == len(project.store.committed("sentences")) - 1
     assert (record.state, record.release) == ("partly", None)
+
+
+@pytest.mark.soak
+def test_a_worker_whose_gpu_failed_ends_and_a_new_one_makes_its_shards(project, build_with):
+    project.write(20, sentences=8, per_shard=8)
+    record = build_with(
+        project,
+        """
+        @task(persist_result=False)
+        def unlucky(job, settings):
+            from pathlib import Path
+            from unittest.mock import Mock
+            import torch
+            from tasks import shard
+            failed = Path(job.store).parent / "failed"
+            if job.stage == "amr" and not failed.exists():
+                failed.touch()
+                lost = torch.AcceleratorError("CUDA error: unspecified launch failure")
+                shard.STAGES = {**shard.STAGES, "amr": Mock(make=Mock(side_effect=lost))}
+            return shard.make_shard(job, settings)
+
+        run_shards.MAKE_SHARD = unlucky
+        """,
+    )
+    assert (project.folder / "failed").exists()
+    assert (record.state, record.failed) == ("done", ())
