@@ -152,16 +152,22 @@ class _Scan:
             what = f"{many} not closed; the last opens here"
             _fail(self.text, self.path[-1][1], what, RejectCode.UNBALANCED_PENMAN)
         graph = AmrGraph(self.concepts, [], [])
+        numbered: list[tuple[str, str, str, int]] = []  # letters, role, name and position of constants such as `a2`
         for source, role, below, target, position in self.branches:
             name = _without_alignment(target) if below < 0 else ""
             node = below if below >= 0 else self.nodes.get(name, -1)
             if node >= 0:
                 graph.relations.append((source, role, node))
-            elif self._is_like_a_variable(name):
+                continue
+            graph.attributes.append((source, role, name))
+            if match := _NUMBERED.fullmatch(name):
+                numbered.append((match[1], role, name, position))
+        # `a2` is a constant in most graphs ("the A2 road"), but not next to a numbered variable `a`, such as `a3`.
+        letters = {match[1] for match in map(_NUMBERED.fullmatch, self.nodes if numbered else ()) if match}
+        for letter, role, name, position in numbered:
+            if letter in letters:
                 what = f"':{role} {name}' names a variable that no node defines (a constant of this form needs quotes)"
                 _fail(self.text, position, what)
-            else:
-                graph.attributes.append((source, role, name))
         for parts, limit, kind in (
             (graph.concepts, MAX_NODES, "nodes"),
             (graph.attributes, MAX_ATTRIBUTES, "constants"),
@@ -171,16 +177,6 @@ class _Scan:
                 message = f"the graph has {len(parts)} {kind}, more than {limit}; check the parser's output"
                 raise RowError(RejectCode.TOO_MANY_NODES, message)
         return graph
-
-    def _is_like_a_variable(self, name: str) -> bool:
-        """Return whether a name is letters and a number, and a variable of the graph is the same letters and a number.
-
-        `a2` is a constant in most graphs ("the A2 road"), but not next to a numbered variable `a`, such as `a3`.
-        """
-        match = _NUMBERED.fullmatch(name)
-        return match is not None and any(
-            other is not None and other[1] == match[1] for other in map(_NUMBERED.fullmatch, self.nodes)
-        )
 
 
 def _without_alignment(name: str) -> str:

@@ -1,5 +1,6 @@
 import gzip
 import re
+import time
 
 import penman
 import pytest
@@ -62,6 +63,14 @@ def test_depth_is_no_matter():
     text = "".join(f"(x{i} / thing :ARG0 " for i in range(depth)) + "(y / end" + ")" * (depth + 1)
     with pytest.raises(RowError, match="the graph has 50001 nodes"):  # read to its end
         decode(text)
+
+
+def test_a_graph_of_hundreds_of_times_the_usual_size_is_read_in_no_time():
+    nodes = "".join(f" :op1 b{i} :op2 (a{i} / thing)" for i in range(5_000))
+    began = time.perf_counter()
+    with pytest.raises(RowError, match="the graph has 5001 nodes"):
+        decode(f"(c / and{nodes})")
+    assert time.perf_counter() - began < 5, "of each name, all variables would be looked at"
 
 
 @pytest.mark.parametrize(
