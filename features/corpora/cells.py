@@ -22,6 +22,7 @@ from features.corpora.dataset import Quotes
 SEPARATORS: dict[str, str] = {"tsv": "\t", "csv": ","}
 """Separator of cells, by form."""
 _EVIDENCE = 1000  # cells with quotes that suffice to tell whether quotes enclose cells
+_LEGIBLE = 1 << 20  # characters; matching a row takes a hundred bytes for each, so longer ones are no evidence
 _UNDECODED = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8, and half characters that JSON may escape
 _ENCLOSED = re.compile(r'"[^"]*(?:""[^"]*)+"')  # with a doubled quote inside
 _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
@@ -176,7 +177,7 @@ def _quotes_enclose(path: Path, separator: str) -> bool:
     enclosed = ordinary = 0
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         for line in text:
-            if '"' in line:
+            if '"' in line and len(line) < _LEGIBLE:
                 for cell in line.rstrip("\r\n").split(separator):
                     if '"' in cell:
                         enclosed += bool(_ENCLOSED.fullmatch(cell))
@@ -193,7 +194,8 @@ def _all_enclosed(path: Path, separator: str) -> bool:
     # Some writers put a backslash before a quote; a row of theirs is wrong, but it shows that quotes enclose.
     fitting = _row_of(rf'"(?:[^"\\]|""|\\.)*"|(?!")[^{separator}]*', separator)
     with open_text(path, newline="\n", errors="surrogateescape") as text:
-        first, *others = list(islice(_whole_rows(text), _EVIDENCE)) or [""]
+        rows = (row for row in _whole_rows(text) if len(row) < _LEGIBLE)
+        first, *others = list(islice(rows, _EVIDENCE)) or [""]
     quoted = [row for row in others if '"' in row]
     if quoted and all(closed.fullmatch(row) for row in others):
         return True

@@ -2,6 +2,7 @@
 
 import re
 import time
+import tracemalloc
 
 import polars as pl
 import pytest
@@ -79,6 +80,16 @@ def test_thousands_of_quotes_in_one_cell_are_detected_in_one_pass(tmp_path):
     started = time.process_time()
     assert cells.decided_quotes(tmp_path / "p.tsv", "tsv", "detect") == "ordinary"
     assert time.process_time() - started < 5
+
+
+def test_quotes_in_a_row_as_long_as_a_book_take_no_memory_to_detect(tmp_path):
+    (tmp_path / "p.tsv").write_text('"x"\t"y"\n"A ' + "cat " * 500_000 + '\\"b\\"."\t"c"\n')
+
+    tracemalloc.start()
+    assert cells.decided_quotes(tmp_path / "p.tsv", "tsv", "detect") == "enclose"
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50 << 20, "matching the row would take 230 MB"
 
 
 @given(st.text('"a\n', max_size=12))
