@@ -50,6 +50,8 @@ _CONFIGURATION: dict[str, str | None] = {
 }
 _CHECKPOINT = ".checkpoint.parquet"
 _COMMIT = re.compile(r"\d+\.json")
+_OURS = re.compile(r"(stage=[^/]+/)?shard=[^/]+/fingerprint=[^/]+/[0-9a-f]{20}\.parquet")
+"""Files as `features.store.writing` names them: deltalake also lists what lies behind links to folders elsewhere."""
 _ATTEMPTS = 20
 _AT_ONCE = 64
 """Entries of the log that are in memory at once; one has some hundred bytes for each shard of its commit."""
@@ -206,19 +208,20 @@ class Table:
             self._settle(table.version())
 
     def stale_files(self, older_than: timedelta) -> list[str]:
-        """Return files, relative to the table's folder, that the newest version does not name.
+        """Return files of ours, relative to the table's folder, that the newest version does not name.
 
         Those that were removed from the table, or written and never committed, more recently are not listed; a removal
         is remembered for 30 days.
         """
         table = self.open()
         with self._clear_errors("Reading"):
-            return table.vacuum(
+            stale = table.vacuum(
                 retention_hours=math.ceil(older_than.total_seconds() / 3600),
                 dry_run=True,
                 enforce_retention_duration=False,
                 full=True,
             )
+        return [path for path in stale if _OURS.fullmatch(path)]
 
     def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
         """Replace the content of shards with new files, which have been verified; return the version that holds them.

@@ -391,6 +391,17 @@ def test_files_that_were_never_committed_go_when_they_are_old(store, build, fill
     assert not (Path(store.location) / "tables" / "amr" / old.data.path).exists()
 
 
+def test_files_behind_a_link_in_a_table_are_not_ours_to_delete(store, build, tmp_path):
+    build(1)
+    build(2)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    (Path(store.location) / "tables/amr/shard=s7").symlink_to(tmp_path / "mine")
+
+    assert store.collect_garbage(NOW).files
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
 def test_temporary_files_may_vanish_while_they_are_counted(store, monkeypatch):
     kept, gone = (Path(store.location) / f"_tmp-{name}" for name in ("kept", "gone"))
     kept.write_bytes(b"xyz")
