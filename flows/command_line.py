@@ -192,6 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (as long as the process lives)
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
+    # Nor for compiled kernels, which are unpickled: a .numba_config.yaml there could name a cache of somebody else's.
+    os.environ.setdefault("NUMBA_CACHE_DIR", "")
     # Prefect tells its makers of its first import at a terminal, unless a variable forbids it before.
     os.environ.setdefault("DO_NOT_TRACK", "1")
     # No proxy reaches the servers of this machine, such as the one that a build starts.

@@ -422,6 +422,17 @@ def test_nothing_is_sent_whichever_command_imports_prefect():
     subprocess.run([sys.executable, "-c", code], env=as_usual, check=True)
 
 
+def test_a_working_folder_names_no_cache_of_compiled_kernels(tmp_path):
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs")
+    code = (
+        "from flows import command_line\n"
+        "command_line.run = lambda _: len(__import__('numba').config.CACHE_DIR)\n"
+        "command_line.main()"
+    )
+    as_usual = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=as_usual, check=True)
+
+
 def test_an_evaluation_on_a_mistyped_split_is_refused_before_it_is_recorded_as_failed(capsys):
     assert command_line.run(["evaluate", "--split", "trian"]) == 1
     assert told(capsys.readouterr().err, Usage)
