@@ -1,6 +1,7 @@
 """Who is let in: the browser that opened the printed address, and nobody else on this machine or on the web.
 
-another user of the machine     has no token                        refused
+another user of the machine     has no token (but `ps` shows it,    refused
+                                where a command opens a browser)
 a page of another site          sends its Origin, or none and no    refused
                                 cookie (SameSite=Strict)
 a name that leads to 127.0.0.1  is not the Host that is expected    refused
