@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Lemmas need part of speech, which needs the tagger and the rules that map tags.
 _COMPONENTS = ("tok2vec", "transformer", "tagger", "morphologizer", "parser", "attribute_ruler", "lemmatizer")
+_LONGEST_WORD = 1000  # characters between blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +105,12 @@ def load_pipeline(model: str, folder: Path, needed: Collection[str], kept: Colle
     for component in pipeline.pipe_names:
         if component not in kept:
             pipeline.remove_pipe(component)
+    return keeping_long_words(pipeline)
+
+
+def keeping_long_words(pipeline: "Language") -> "Language":
+    """Return a pipeline that leaves very long words whole: signs are split off in a time that grows with the square."""
+    tokenizer: Any = pipeline.tokenizer
+    usual = getattr(tokenizer, "token_match", None)
+    tokenizer.token_match = lambda word: len(word) > _LONGEST_WORD or (usual is not None and usual(word))
     return pipeline

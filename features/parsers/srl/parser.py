@@ -14,7 +14,7 @@ from features.core.faults import ModelDamaged, ModelUnfit
 from features.core.libraries import importing
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import locate, stamp
-from features.parsers.dependencies import load_pipeline
+from features.parsers.dependencies import keeping_long_words, load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
@@ -187,7 +187,7 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
 def _english() -> "Language":
     with importing("Semantic roles need spaCy", "parsers"):
         import spacy
-    return spacy.blank("en")
+    return keeping_long_words(spacy.blank("en"))
 
 
 @cache
