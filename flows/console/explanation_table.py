@@ -40,7 +40,7 @@ def print_explanations(
         if each.shares is not None:
             _print_shares(each.shares, console)
         if len(origins) > 1:
-            console.print(Text.assemble(("graphs   ", "dim"), each.origin))
+            console.print(Text.assemble(("graphs   ", "dim"), visible(each.origin)))
             console.print()
     shares = any(each.shares is not None for each in explained)
     values = {"predicted": facts is not None, "shares": shares, "disagrees": DISAGREES}
@@ -51,9 +51,9 @@ def print_explanations(
         compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]
         console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
     about = "none, so nothing is predicted: train one of kind s3bert, or name one" if facts is None else facts.sentence
-    console.print(Text.assemble(("encoder  ", "dim"), about))
+    console.print(Text.assemble(("encoder  ", "dim"), visible(about)))
     if len(origins) == 1:
-        console.print(Text.assemble(("graphs   ", "dim"), *origins))
+        console.print(Text.assemble(("graphs   ", "dim"), *map(visible, origins)))
 
 
 def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> None:
@@ -73,12 +73,12 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
     console.print(table, crop=False)
     if folded:
         names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
-        console.print(Text(f"ρ below {_POOR}, folded (--verbose): {names}", style="dim"))
+        console.print(Text(visible(f"ρ below {_POOR}, folded (--verbose): {names}"), style="dim"))
     console.print()
 
 
 def _print_shares(shares: Attribution, console: Console) -> None:
-    console.print(Text(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)", style="bold"))
+    console.print(Text(visible(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)"), style="bold"))
     whole = shares.similarity or 1.0
     for side, words, each in (("a", shares.words_a, shares.of_a), ("b", shares.words_b, shares.of_b)):
         told = "  ".join(f"{visible(word)} {100 * share / whole:.0f}" for word, share in zip(words, each, strict=True))
@@ -128,7 +128,7 @@ def _cells(facet: FacetReading) -> tuple[str, ...]:
     doubt = "?" if facet.is_doubtful else "≠" if facet.disagrees else ""
     notes = f"{'blind' if facet.blind else facet.mark} {doubt}".strip()
     return (
-        facet.name,
+        visible(facet.name),
         facet.told_measured,
         _number(facet.prediction),
         _number(facet.similarity),

@@ -53,6 +53,15 @@ def test_control_characters_of_sentences_are_shown():
     assert [part for part in ("a  \\u001b[2Ja", "b  \\u202eb", "only \\u0007 differs") if part not in text] == []
 
 
+@pytest.mark.parametrize("spearman", [0.1, 0.9])
+def test_control_characters_of_an_encoder_and_of_the_names_of_files_are_shown(spearman):
+    facets = (FacetReading("\x1b[2Jf", 0.5, 0.6, 0.25, spearman),)
+    console = Console(file=io.StringIO(), width=80)
+    explained = Explained(Explanation("a", "b", 0.5, None, facets), None, "graphs of \x1b[3J.amr")
+    print_explanations([explained], EncoderFacts("\x1b[4J", "s3bert/1/encoder"), console)
+    assert "\x1b" not in console.file.getvalue()
+
+
 def test_control_characters_in_tables_are_shown(capsys):
     print_tables([ScoreTable("\x1b[0J", ("\x1b[1J", "\x1b[2J"), (("\x1b[3J", "1"),), "\x1b[4J")])
     shown = capsys.readouterr().out
