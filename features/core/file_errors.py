@@ -24,7 +24,7 @@ _ADVICE = {
     errno.EEXIST: "it exists already; remove it, or choose another name",
     errno.ENAMETOOLONG: "its name is too long for this file system; choose a shorter one",
     errno.EMFILE: "too many files are open; raise the limit (`ulimit -n`) and run the same command again",
-    errno.ELOOP: "the link leads to itself; make it point to a file, or remove it",
+    errno.ELOOP: "it is a link that leads to itself, or where none may be; make it a file, or remove it",
     errno.EIO: "the disk reports an error; check it",
 }
 _OF_CLASS: dict[type[OSError], int] = {

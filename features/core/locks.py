@@ -23,7 +23,9 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     the file says about this process, by default its process id.
     """
     try:
-        lock = path.open("a+b", buffering=0)  # closing a buffered file would raise the error of a full disk once more
+        # Behind a link, any file would be emptied. Closing a buffered one would raise the error of a full disk again.
+        opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        lock = os.fdopen(opened, "a+b", buffering=0)
     except OSError as error:
         raise LockImpossible(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
     with lock:

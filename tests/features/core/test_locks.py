@@ -26,6 +26,14 @@ def test_a_lock_is_free_when_its_holder_is_done(tmp_path):
             assert (tmp_path / "lock").read_text() == str(os.getpid())
 
 
+def test_a_lock_that_is_a_link_empties_no_other_file(tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "lock").symlink_to("mine")
+    with refused(LockImpossible), only_one(tmp_path / "lock", "taken"):
+        pass
+    assert (tmp_path / "mine").read_text() == "precious"
+
+
 def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
