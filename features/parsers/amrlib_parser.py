@@ -127,11 +127,16 @@ def _require_parser(folder: Path) -> None:
     if not meta.is_file():
         raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
     try:
-        kind = json.loads(meta.read_text(encoding="utf-8")).get("model_type", "stog")
+        told = json.loads(meta.read_text(encoding="utf-8"))
+        kind, module = told.get("model_type", "stog"), str(told.get("inference_module", "."))
     except (ValueError, AttributeError) as error:
         raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
     if kind != "stog":
         raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
+    if not module.startswith("."):  # torch.hub would run code from the folder
+        raise NotThisModel(
+            f"The parser in {str(folder)!r} names {module!r}, which is no module of amrlib; give another."
+        )
 
 
 def tokenizer_folder(folder: Path, settings: AmrSettings) -> Path | None:

@@ -236,6 +236,14 @@ def test_a_generator_is_no_parser(damaged: Path) -> None:
         load(settings(model=str(damaged)))
 
 
+def test_a_module_that_would_run_code_of_the_folder_is_no_parser(damaged: Path) -> None:
+    named = {"inference_module": "torch.hub", "inference_class": "load", "model_fn": "f", "kwargs": {"source": "local"}}
+    (damaged / "amrlib_meta.json").write_text(json.dumps(named))
+    (damaged / "hubconf.py").write_text("def f(**_): pass")
+    with refused(NotThisModel):
+        load(settings(model=str(damaged)))
+
+
 def test_a_description_that_cannot_be_read(damaged: Path) -> None:
     (damaged / "amrlib_meta.json").write_text("{")
     with refused(ModelDamaged):
