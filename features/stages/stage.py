@@ -28,7 +28,7 @@ from features.core.types import OnRows, RejectCode
 from features.schemas import Columns
 from features.stage_output import Reject, StageOutput
 
-_MOST_CHARACTERS = 1_000_000  # of which spaCy refuses more, and with them all other sentences of the shard
+MOST_CHARACTERS = 1_000_000  # of which spaCy refuses more, and with them all other sentences of the shard
 
 MIB = 1 << 20
 PROCESS = 230 * MIB
@@ -191,7 +191,7 @@ def with_model(
 def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
     """Return ids and texts of the sentences to parse, and a reject for each that is too long."""
     count, length = pl.col("text").str.split(" ").list.len(), pl.col("text").str.len_chars()
-    is_short = (count <= max_words) & (length <= _MOST_CHARACTERS)
+    is_short = (count <= max_words) & (length <= MOST_CHARACTERS)
     fits = sentences.filter(is_short)
     long = sentences.filter(~is_short).select("sentence_id", count.alias("words"), length.alias("characters"))
     rejects = []

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from features.core.faults import BackboneUnfit
 from features.sentences import normalise
+from features.stages.stage import MOST_CHARACTERS
 from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, ParseCache, Pieces
 
@@ -122,7 +123,7 @@ class StructuredTransformer(Transformer):
         return features, texts, self._parse(texts), pieces
 
     def _parse(self, every: Sequence[str]) -> list[Parse | None]:
-        texts = [text for text in every if len(text.split()) <= self.max_words]
+        texts = [text for text in every if len(text.split()) <= self.max_words and len(text) <= MOST_CHARACTERS]
         new = list(dict.fromkeys(text for text in texts if text not in self.parses))
         if self.stored is not None:
             found = zip(new, self.stored(new), strict=True)

@@ -97,6 +97,12 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, parser, monk
     assert encoder.get_embedding_dimension() == made.shape[1] == 72
 
 
+def test_a_text_that_is_too_long_for_the_parser_has_no_tree_and_ends_nothing(encoder):
+    long, short = encoder[0].trees(["a" * 1_000_001, "Dogs bark."])
+    assert long is None
+    assert short is not None
+
+
 def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_folder(encoder, tmp_path):
     before = encoder.encode(ODD)
     encoder.save(str(tmp_path / "saved"), create_model_card=False)
