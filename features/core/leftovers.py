@@ -123,7 +123,7 @@ def remove_oldest(files: Iterable[Path], at_most: float, keep: Collection[Path] 
 
 def _remove_if_dead(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # already gone, a link, or another user's
         return False
     try:

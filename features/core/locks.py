@@ -70,7 +70,7 @@ def check_lockable(path: Path) -> None:
 def is_held(path: Path) -> bool:
     """Return whether a process holds the lock of a file or folder; one that cannot be checked counts as not held."""
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             return not _free(descriptor, fcntl.LOCK_SH)
         finally:

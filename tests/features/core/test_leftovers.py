@@ -5,6 +5,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -53,6 +54,15 @@ def test_what_a_living_process_holds_stays_until_it_is_killed(holder, tmp_path, 
     assert not is_held(path)
     assert remove_dead([path]) == [path]
     assert not path.exists()
+
+
+@pytest.mark.parametrize("look", [is_held, lambda path: remove_dead([path])])
+def test_a_pipe_in_the_place_of_a_leftover_makes_nobody_wait(tmp_path, look):
+    os.mkfifo(tmp_path / "_tmp-1")
+    looks = Thread(target=look, args=[tmp_path / "_tmp-1"], daemon=True)
+    looks.start()
+    looks.join(10)
+    assert not looks.is_alive()
 
 
 def test_the_scratch_folder_of_a_killed_process_is_removed_and_nothing_else(holder, tmp_path, monkeypatch):
