@@ -198,7 +198,7 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
         if missing:
             raise ColumnMissing(f"{str(path)!r} has the columns {frame.columns}; it lacks {missing}.")
         return frame.select(columns) if columns and not further else frame
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise UnknownForm(f"{str(path)!r} is not a valid {kind} table: {first_line(error)}") from error
 
 

@@ -6,7 +6,8 @@ one of the first rows has enough cells.
 
 import difflib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -208,9 +209,16 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     """Return the rows of a Parquet file as a lazy frame; raise an InputError if there is no such file."""
     if not path.is_file():
         raise FileMissing(f"{str(path)!r} does not exist: check the path.")
-    try:
+    with reading_parquet(path):
         frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UnknownForm(f"{str(path)!r} cannot be read as Parquet ({first_line(error)}): write it again.") from error
     return frame
+
+
+@contextmanager
+def reading_parquet(path: Path) -> Iterator[None]:
+    """Turn what polars and pyarrow raise in the block, of a damaged Parquet file, into an InputError."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        raise UnknownForm(f"{str(path)!r} cannot be read as Parquet ({first_line(error)}): write it again.") from error

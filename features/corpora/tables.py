@@ -18,7 +18,7 @@ from features.core.types import RejectCode
 from features.core.wording import counted
 from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, line_blocks, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
-from features.corpora.headers import columns_of, parse_object, scan_parquet
+from features.corpora.headers import columns_of, parse_object, reading_parquet, scan_parquet
 
 BLOCK_ROWS = 1 << 16
 
@@ -89,8 +89,9 @@ def named_rows(
                     raise UnknownForm(
                         f"{str(path)!r} has numbers of {kind.precision} digits in {name!r}: write floats."
                     )
-            batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
-            yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
+            with reading_parquet(path):
+                batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
+                yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
         case "jsonl":
             with open_text(path, newline="\n", errors="surrogateescape") as file:
                 for number, line in enumerate(file, start=1):
@@ -137,7 +138,8 @@ def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
     if form in SEPARATORS:
         done = yield from _text_blocks(path, form, layout)
     elif form == "parquet" and (rows := _plain_parquet(path, layout)) is not None:
-        done = yield from _parquet_blocks(rows)
+        with reading_parquet(path):
+            done = yield from _parquet_blocks(rows)
     if done is not None:
         left = (row for row in read_rows(path, layout) if row[0] > done)
         while others := list(islice(left, BLOCK_ROWS)):

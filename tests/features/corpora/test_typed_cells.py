@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
@@ -11,6 +12,11 @@ from sentences import refused
 
 from features.core.faults import ColumnMissing, UnknownForm
 from features.core.types import RejectCode as Code
+from features.corpora.dataset import TableLayout
+from features.corpora.headers import reading_parquet
+from features.corpora.tables import named_rows, read_blocks
+
+LAYOUT = TableLayout(columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b"}, form="parquet")
 
 
 def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):
@@ -24,6 +30,21 @@ def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):
     assert [reject.entity_id for reject in rejects] == [f"nli.jsonl:{line}" for line in (2, 3, 4, 5)]
     assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
     assert "lacks gold_label" in rejects[0].message
+
+
+@pytest.mark.parametrize("in_columns", [True, False])
+def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path, in_columns):
+    path = tmp_path / "p.parquet"
+    pl.DataFrame({"sentence_a": ["A"], "sentence_b": ["B"]}).write_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(20) + content[24:])
+    with refused(UnknownForm):
+        [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet"))]
+
+
+def test_a_parquet_file_that_makes_polars_panic_is_one_sentence():
+    with refused(UnknownForm), reading_parquet(Path("p.parquet")):
+        raise pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
 
 
 def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_and_rejects):
