@@ -231,6 +231,7 @@ class EncodedFile:
         try:
             mapped = self.path.suffix.lower() in ARROW
             table = _mapped(self.path).read_all() if mapped else pq.read_table(self.path, columns=[name])
+            table[name].validate()  # else what is read of a damaged file may lie outside of it
             return table[name]
         except (pa.ArrowException, OSError, KeyError) as error:
             raise RecordUnreadable(f"{source_name(self.path)} is damaged: encode the texts again.") from error
@@ -264,7 +265,9 @@ class Cells(Sequence[str]):
         """Return one, or several."""
         if isinstance(at, slice):
             return [self[n] for n in range(*at.indices(len(self)))]
-        return str(self._column[int(self._rows[at])])
+        cell = self._column.slice(int(self._rows[at]), 1)
+        cell.validate(full=True)  # as above: a text of negative length would end the process
+        return str(cell[0])
 
 
 def _schema_of(path: Path) -> Any:

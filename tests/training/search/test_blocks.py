@@ -142,3 +142,15 @@ def test_other_tables_are_read_as_texts_and_other_arrow_files_refused(model, enc
     file.write_bytes(file.read_bytes()[:1000])
     with refused(RecordUnreadable):
         opened.cells("text")
+
+
+def test_a_damaged_text_of_vectors_ends_no_process(model, encoder, source, tmp_path):
+    file = tmp_path / "v.arrow"
+    encode_file(model, encoder, source, file)
+    texts = source.read_text().split("\n")[:3]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32).tobytes()
+    content = file.read_bytes()
+    assert offsets in content
+    file.write_bytes(content.replace(offsets, offsets[:4] + b"\xff\xff\xff\x7f" + offsets[8:], 1))
+    with pytest.raises(pa.ArrowInvalid):
+        str(EncodedFile.open(file).cells("text")[0])
