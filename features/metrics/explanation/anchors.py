@@ -63,7 +63,7 @@ def name_text(view: View, node: int) -> str:
     parts = [
         (int(number), value)
         for at, role, value in view.graph.attributes
-        if at in holders and (number := role.lower().removeprefix("op")).isdecimal()
+        if at in holders and (number := role.lower().removeprefix("op")[:9]).isdecimal()
     ]
     values = [value for _, value in sorted(parts, key=lambda part: part[0])]
     values = values or [value for at, role, value in view.graph.attributes if at == node and role.lower() == "name"]

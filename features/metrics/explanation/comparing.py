@@ -66,7 +66,7 @@ class Quantity(NamedTuple):
             factor, unit = _IN_UNITS.get(unit, (1, unit))
             if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):
                 factor, unit = 1 if each.sign == "percent" else 100, "percent"  # 50 percent of them, half of them
-            is_number = re.fullmatch(r"[0-9]+(\.[0-9]+|/[1-9][0-9]*)?", number)
+            is_number = re.fullmatch(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?", number)
             amounts.append((*bound, float(Fraction(number)) * factor, unit) if is_number else ())
         return amounts[0] == amounts[1] != ()
 

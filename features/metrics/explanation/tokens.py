@@ -241,8 +241,8 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     stems = tuple(token.stem for token in tokens if token.stem != "and")  # one hundred and five
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
-        return (dozens,) if dozens else (str(12 * int(stems[0])),) if stems[0].isdecimal() else stems
-    if len(stems) == 2 and stems[0].isdecimal() and re.fullmatch(r"\d+/[1-9]\d*", stems[1]):  # 1½
+        return (dozens,) if dozens else (str(12 * int(stems[0])),) if re.fullmatch(r"\d{1,99}", stems[0]) else stems
+    if len(stems) == 2 and re.fullmatch(r"\d{1,99} \d{1,99}/[1-9]\d{0,98}", " ".join(stems)):  # 1½
         return (normalise_quantity(str(float(int(stems[0]) + Fraction(stems[1])))),)
     if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems

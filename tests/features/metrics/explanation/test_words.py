@@ -898,6 +898,13 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
     assert told(a, b, left, right).sentence == expected
 
 
+@pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
+def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
+    graphs = [decode(f"(e / eat-01 :ARG1 (e2 / egg :quant {digits}))") for digits in (number.split()[0], 2)]
+    told = describe(explain_graphs([(graphs[0], graphs[1])], None)[0], (f"I ate {number} eggs.", "I ate 2 eggs."))
+    assert "quantity" in [difference.aspect for difference in told.differences]
+
+
 def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     (pair,) = explain_graphs([(decode("(k / kid)"), decode("(c / child)"))])
     sentences = "The kids cried.", "Children wept."
