@@ -122,8 +122,8 @@ def systemd_unit(project_file: Path, arguments: list[str]) -> str:
     places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
     python = [*(["/usr/bin/env", *places] if places else []), sys.executable, "-P", "-m"]
     words = [*python, "flows.command_line", "up", "--project", str(project_file), *arguments]
-    # systemd expands % specifiers and $ variables, even within quotes.
-    special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$"})
+    # systemd expands % specifiers and $ variables, even within quotes; a line feed would begin another setting.
+    special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$", "\n": "\\n"})
     command = " ".join(f'"{word.translate(special)}"' for word in words)
     values = {"command": command, "exit_status": 128 + signal.SIGTERM, "timeout": f"{STOP_TIMEOUT + 30:.0f}"}
     return f"{render('flows.server/unit.txt', **values)}\n"

@@ -242,8 +242,8 @@ def test_a_schedule_unit_runs_the_same_command(tmp_path, monkeypatch):
 def test_a_schedule_unit_passes_dollars_on(tmp_path):
     from flows.server.services import systemd_unit
 
-    unit = systemd_unit(tmp_path / "$HOME" / 'a "name"', [])
-    assert f'"--project" "{tmp_path}/$$HOME/a \\"name\\""' in unit
+    unit = systemd_unit(tmp_path / "$HOME" / 'a "name"\nExecStop=x', [])
+    assert f'"--project" "{tmp_path}/$$HOME/a \\"name\\"\\nExecStop=x"' in unit
 
 
 def test_a_schedule_unit_keeps_state_and_models_where_they_are(tmp_path, monkeypatch):
