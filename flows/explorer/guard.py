@@ -1,14 +1,17 @@
 """Who is let in: the browser that opened the printed address, and nobody else on this machine or on the web.
 
-another user of the machine     has no token (but `ps` shows it,    refused
-                                where a command opens a browser)
+another user of the machine     has no token; where `ps` shows it   refused
+                                to him, the kernel knows who asks
 a page of another site          sends its Origin, or none and no    refused
                                 cookie (SameSite=Strict)
 a name that leads to 127.0.0.1  is not the Host that is expected    refused
 the printed address             has the token: it becomes a cookie, and the address is clean from then on
 """
 
+import os
 import secrets
+from contextlib import suppress
+from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -42,7 +45,7 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
-        self._app, self._token, self._cookie = app, token, f"facetflow-{port}"
+        self._app, self._token, self._port, self._cookie = app, token, port, f"facetflow-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application answer it."""
@@ -65,6 +68,8 @@ class Guard:
             return _refuse(f"the host {host!r} is not this machine")
         if headers.get("origin", f"http://{host}") != f"http://{host}" or headers.get("sec-fetch-site", "") not in _OWN:
             return _refuse("another page sent this request")
+        if request.client and _is_of_another_user(request.client.port, self._port):
+            return _refuse("another user of this machine sent this request")
         if self._is_token(request.query_params.get("token", "")):
             address = request.url.remove_query_params("token")
             path = str(request.scope["path"]).lstrip("/\\")  # two slashes would begin the name of a host
@@ -78,6 +83,17 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
+
+
+def _is_of_another_user(client: int, server: int) -> bool:
+    """Return whether a connection between two ports is of neither this user nor root; False where none can tell."""
+    with suppress(OSError):  # no Linux
+        for table in ("tcp", "tcp6"):
+            for line in Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
+                _, local, remote, _, _, _, _, user, *_ = line.split()
+                if local.endswith(f":{client:04X}") and remote.endswith(f":{server:04X}"):
+                    return int(user) not in {0, os.getuid()}
+    return False
 
 
 def _refuse(why: str) -> Response:

@@ -66,7 +66,13 @@ class Explorer:
         app = Guard(application(session), self.token, self.port)
         # A page that is still being made when the server is stopped is not waited for.
         settings = uvicorn.Config(
-            app, log_level="error", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+            app,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,  # a header would hide who asks
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(settings)
 

@@ -1,5 +1,8 @@
 """Who is let in by a real server: the browser with the token, and nobody else."""
 
+import os
+import subprocess
+
 import httpx
 import pytest
 
@@ -45,6 +48,18 @@ def test_the_token_leads_to_no_other_host(in_project, stranger, path):
 def test_a_script_may_give_the_token_in_a_header(in_project, stranger):
     answer = stranger.get("/runs", headers={"Authorization": f"Bearer {in_project.explorer.token}"})
     assert answer.status_code == 200
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can ask as another user")
+@pytest.mark.parametrize("host", ["127.0.0.1", "::ffff:127.0.0.1"])
+@pytest.mark.parametrize(("user", "status"), [(0, "200"), (65534, "403")])
+def test_another_user_of_the_machine_is_refused_even_with_the_token(in_project, host, user, status):
+    explorer = in_project.explorer
+    headers = f"Host: 127.0.0.1\r\nAuthorization: Bearer {explorer.token}\r\nX-Forwarded-For: 10.0.0.1"
+    request = f"GET /runs HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n"
+    ask = f'exec 3<>/dev/tcp/{host}/{explorer.port}; printf %s "$1" >&3; head -1 <&3'
+    answer = subprocess.check_output(["/bin/bash", "-c", ask, "-", request], user=user, cwd="/", text=True)
+    assert answer.split()[1] == status
 
 
 @pytest.mark.parametrize(
