@@ -8,9 +8,11 @@
 An edge across several layers passes a way point in each of them, which is ordered and placed like a node.
 """
 
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 import numpy as np
 
@@ -130,10 +132,13 @@ def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
 def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> int:
     positions = {node: at for layer in layers for at, node in enumerate(layer)}
     rank = {node: number for number, layer in enumerate(layers) for node in layer}
+    ends = sorted((rank[upper], positions[upper], positions[lower]) for upper, lower in links)
     count = 0
-    for number in range(len(layers) - 1):
-        ends = sorted((positions[upper], positions[lower]) for upper, lower in links if rank[upper] == number)
-        count += sum(a[1] > b[1] for at, a in enumerate(ends) for b in ends[at + 1 :] if a[0] < b[0])
+    for _, of_layer in groupby(ends, key=itemgetter(0)):
+        passed: list[int] = []
+        for _, _, lower in of_layer:
+            count += len(passed) - bisect_right(passed, lower)
+            insort(passed, lower)
     return count
 
 
