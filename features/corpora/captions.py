@@ -22,6 +22,8 @@ from features.corpora.dataset import CaptionLayout
 
 _HEAD = 1 << 16
 """Characters of the first line that show the layout: the only line of COCO's files is all of them."""
+_MOST = 2000
+"""Captions of an image; 30,000 of what is no image would make 450 million pairs."""
 
 
 class Caption(NamedTuple):
@@ -111,9 +113,9 @@ def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]
 
 
 def pair_captions(
-    captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int
+    captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int, name: str
 ) -> Iterator[tuple[Caption, Caption] | Caption | tuple[int, RowError]]:
-    """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file.
+    """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file `name`.
 
     What was wrong comes as it comes; then the pairs, image by image in the order of the file. A caption that is alone
     with its image comes as itself.
@@ -127,6 +129,8 @@ def pair_captions(
     for image, group in of_image.items():
         if len(group) == 1:
             yield group[0]
+        if len(group) > _MOST:
+            raise UnknownForm(f"{name!r} has {len(group):,} captions of one image, {image!r}: check its columns.")
         pairs = list(combinations(group, 2))
         if wanted != "all" and wanted < len(pairs):
             seed = int.from_bytes(hashlib.blake2b(image.encode(errors="replace"), digest_size=8).digest())

@@ -231,7 +231,7 @@ class Reader:
         (split,) = source.splits
         layouts = [layout for layout in self.record.layouts if isinstance(layout, CaptionLayout)]
         nothing = True
-        for item in pair_captions(read_captions(source.path, layouts), self.caption_pairs):
+        for item in pair_captions(read_captions(source.path, layouts), self.caption_pairs, source.name):
             nothing = False
             match item:
                 case (Caption() as first, Caption() as second):

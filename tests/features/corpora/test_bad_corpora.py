@@ -68,6 +68,14 @@ def test_a_row_with_too_few_cells_says_how_many(tmp_path, rows_and_rejects):
     assert "3 cells; expected 7 or more" in rejects[0].message
 
 
+def test_a_column_that_names_no_images_is_told_before_all_rows_are_paired(tmp_path, rows_and_rejects):
+    rows = "".join(f"x\t{n}\tText {n}\n" for n in range(2001))
+    (tmp_path / "c.tsv").write_text(f"image\tcaption_id\tcaption\n{rows}")
+
+    with refused(UnknownForm):
+        rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.tsv"})
+
+
 def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\nA\tB\tC\n")
 
