@@ -1,13 +1,14 @@
 """Settings of the parsers: the sections [amr], [dependencies], [srl], [embeddings], [label_vectors]."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from features.core.closed import Closed
 from features.core.faults import Conflict
 
+Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 Precision = Literal["auto", "float32", "bfloat16"]
 """Number format of a model's computations: `auto` is bfloat16 if the hardware supports it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
@@ -56,7 +57,7 @@ class AmrSettings(_ParserSettings):
     tokenizer: str | None = None
     batch_size: int = Field(default=32, ge=1)
     beams: int = Field(default=4, ge=1)
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    device: Device = "auto"
     precision: Precision = "auto"
 
     @model_validator(mode="before")
@@ -109,7 +110,7 @@ class EmbeddingSettings(_ParserSettings):
     enabled: bool | None = None
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    device: Device = "auto"
     precision: Literal["float32", "bfloat16"] = "float32"
 
 
@@ -132,7 +133,7 @@ class SrlSettings(_ParserSettings):
     predicates: PredicatesBy = "tagger"
     tags: str = "en_core_web_md"
     batch_pieces: int = Field(default=1024, ge=8)
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    device: Device = "auto"
     precision: Precision = "auto"
 
 
@@ -150,7 +151,7 @@ class LabelVectorSettings(Closed):
     backend: Literal["encoder", "glove"] = "encoder"
     model: str = "all-MiniLM-L6-v2"
     file: Path | None = None
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$")
+    device: Device = "auto"
     threads: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")

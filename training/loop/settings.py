@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from features.core.closed import Closed
-from features.parsers.settings import Precision
+from features.parsers.settings import Device, Precision
 
 Keep = Literal["best", "average", "last"]
 """Which weights a training keeps."""
@@ -72,7 +72,7 @@ class LoopSettings(Closed):
     checkpoint_every: Annotated[int, Field(ge=1)] = 500
     log_every: Annotated[int, Field(ge=1)] = 50
     precision: Precision = "auto"
-    device: str = "auto"
+    device: Device = "auto"
     threads: Annotated[int, Field(ge=1)] | None = None
     processes: Annotated[int, Field(ge=1)] = 1
     trackers: tuple[str, ...] = ()

@@ -11,11 +11,10 @@ from training.loop.settings import LoopSettings
 from training.loop.together import all_processes
 
 
-@pytest.mark.parametrize("name", ["cuda:77", "abacus"])
-def test_a_device_that_is_not_here_is_an_error(name, tmp_path, monkeypatch):
+def test_a_device_that_is_not_here_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)  # the sentence names how many there are
     with refused(DeviceMissing):
-        prepare_machine(LoopSettings(device=name), tmp_path)
+        prepare_machine(LoopSettings(device="cuda:77"), tmp_path)
 
 
 @pytest.mark.parametrize(
