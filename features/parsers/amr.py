@@ -124,5 +124,5 @@ def is_embedded(model: str) -> bool:
 def weights_digest(model: str) -> str:
     """Return the hash of all files that graphs depend on: those of the model and of its base encoder."""
     folder = model_folder(model)
-    own = [digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)]
-    return "+".join([*own, digest(locate(read_description(folder).base))])
+    base = read_description(folder).base  # which says what is wrong with a folder of another model
+    return "+".join([*(digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)), digest(locate(base))])

@@ -285,10 +285,11 @@ def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it
 
 
 def test_models_that_are_folders_are_those_of_the_project_wherever_it_runs(write, tmp_path):
-    for name in ("tags", "tokenizer"):
+    for name in ("tags", "tokenizer", "embedded", "all-MiniLM-L6-v2"):
         (tmp_path / name).mkdir()
     project = load(write(f'name = "p"\n{CORPUS}[amr]\ntokenizer = "tokenizer"\n[srl]\ntags = "tags"\n'))
     assert (project.amr.tokenizer, project.srl.tags) == (str(tmp_path / "tokenizer"), str(tmp_path / "tags"))
+    assert (project.amr.model, project.embeddings.model) == ("embedded", "all-MiniLM-L6-v2"), "which are known names"
 
 
 def test_a_tilde_before_a_name_that_no_user_has_is_part_of_the_path(write, tmp_path):

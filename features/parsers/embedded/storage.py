@@ -88,7 +88,7 @@ def read_description(folder: Path) -> Description:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotThisModel(
             f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
-            " give the output folder of a training, or leave `model` out for the embedded parser."
+            ' give the output folder of a training, leave `model` out, or set backend = "amrlib" for one of amrlib.'
         ) from error
 
 

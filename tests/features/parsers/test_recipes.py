@@ -3,7 +3,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from sentences import refused
 
+from features.core.faults import NotThisModel
 from features.models import digest
 from features.parsers.settings import AmrSettings, DependencySettings, EmbeddingSettings, LabelVectorSettings
 from features.stages.amr import amr_recipe
@@ -35,6 +37,11 @@ def test_what_changes_a_graph_changes_the_recipe(amr_parser_folder: Path, tmp_pa
     identities = {identity(amr_recipe(amrlib(amr_parser_folder, **change))) for change in changes}
     identities.add(identity(amr_recipe(AmrSettings(backend="penman"))))
     assert len(identities) == len(changes) + 1
+
+
+def test_a_parser_of_another_kind_is_named_with_the_backend_that_reads_it(amr_parser_folder: Path) -> None:
+    with refused(NotThisModel):
+        amr_recipe(AmrSettings(model=str(amr_parser_folder)))
 
 
 def test_weights_change_the_recipe(tmp_path: Path) -> None:
