@@ -10,7 +10,7 @@ from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
-from features.corpora.dataset import SENTENCES, Dataset, Quotes, Role
+from features.corpora.dataset import SENTENCES, Dataset, Quotes, Role, TableLayout, TextLayout
 from features.corpora.registry import DATASETS
 
 Files = str | tuple[str, ...]
@@ -173,6 +173,11 @@ class CorpusSettings(_SourceSettings):
         _check_files(self.files)
         if self.labels == ():
             raise EmptySetting('`labels` is empty, so no row would be read: name labels, or set labels = "all"')
+        of_tables = bool(self.columns) or isinstance(record.layouts[0], TableLayout | TextLayout)
+        unread = ["negatives", "neighbours"] * record.has_texts + ["caption_pairs"] * (record.kind != "captions")
+        unread += ["labels", "quotes"] * (not of_tables)
+        if given := [name for name in unread if getattr(self, name) not in (None, (), 0, "all")]:
+            raise Conflict(f"`{given[0]}` has no effect on a corpus of {record.name!r}: leave it out")
         if record.labels and (unknown := set(self.chosen_labels or ()) - set(record.labels)):
             raise UnknownLabel(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
@@ -284,8 +289,8 @@ class EvaluationSet(_SourceSettings):
     @model_validator(mode="after")
     def _has_a_file(self) -> "EvaluationSet":
         _check_files(self.files)
-        if self.file and self.files:
-            raise Conflict(f"evaluation set {self.name!r} has `file` and `files`: give one of them")
+        if self.files and (self.file or self.split != "test"):
+            raise Conflict(f"evaluation set {self.name!r} has `files`, and also `file` or `split`: give `files` alone")
         if self.files and {"train", "test"} - set(self.files):
             raise Conflict(
                 f"evaluation set {self.name!r} names files of {', '.join(self.files)}: a classifier is trained on "

@@ -285,7 +285,10 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {}}, EmptySetting),
         ({"dataset": "pairs", "files": {"train": "a"}, "labels": []}, EmptySetting),
         ({"dataset": "pairs", "files": {"train": []}}, EmptySetting),
-        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": -1}}, WrongValue)],
+        ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": -1}}, WrongValue),
+        ({"dataset": "texts", "files": {"train": "a"}, "neighbours": 8}, Conflict),
+        ({"dataset": "pairs", "files": {"train": "a"}, "caption_pairs": 2}, Conflict),
+        ({"dataset": "coco", "files": {"train": "a"}, "labels": ["yes"]}, Conflict)],
 )  # fmt: skip
 def test_wrong_settings_say_what_is_wrong(settings, fault):
     with refused(fault):

@@ -108,10 +108,10 @@ class AspectSettings(TunedSettings):
                 f"combine is {self.combine!r}, but aspects names only {self.aspects[0]!r}: name another, or leave "
                 "`combine` out"
             )
-        if "route_learning_rate" in self.search and self.combine != "routes" and self.layers_tuned:
-            raise Conflict(
-                'search names route_learning_rate, which only combine = "routes" or layers_tuned = 0 uses: leave it out'
-            )
+        usual = type(self).model_fields["route_learning_rate"].default
+        given = "route_learning_rate" in self.search or self.route_learning_rate != usual
+        if given and self.combine != "routes" and self.layers_tuned:
+            raise Conflict('route_learning_rate is used only with combine = "routes" or layers_tuned = 0: leave it out')
         if self.objective == "simcse" and not (self.dropout and self.layers_tuned):
             left_out = "dropout = false" if self.layers_tuned else "layers_tuned = 0"
             raise Conflict(f'objective "simcse" learns from dropout: leave `{left_out}` out')

@@ -67,6 +67,8 @@ class PasSettings(PairSettings):
             self._refuse('spans is "none", and {} is a setting of spans', *of_spans)
         if self.spans != "tagged":
             self._refuse(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}", "harmed")
+        if not self.harmed:
+            self._refuse("harmed is 0, so no span is corrupted as {} says", "harm")
         if len(self.labels) == 1:
             raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_among(self.labels) is None:

@@ -110,8 +110,8 @@ class RgcnSettings(PairSettings):
             )
             self._refuse("graph is false, and {} is a setting of the graph", *of_graph)
         if not self.graph_layers:
-            of_edges = "trees", "relations", "direction"
-            self._refuse("graph_layers is 0, so no layer reads the edges that {} is about", *of_edges)
+            of_layers = "trees", "relations", "direction", "bases", "graph_dropout"
+            self._refuse("graph_layers is 0, and {} is a setting of its layers", *of_layers)
         if self.objective == "distillation":
             self._refuse("distillation learns the similarities of the whole start model", "layers")
         if self.objective != "multiple_negatives":

@@ -171,7 +171,8 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
         if not (self.alpha or self.consistency or self.ordering):
             raise OutOfRange("nothing is learnt with alpha = 0 and consistency = 0: raise one of them")
-        for setting, given in (("ordering", self.ordering), ("finish", self.finish), ("share", self.share < 1)):
+        of_layers = {name: getattr(self, name) for name in ("ordering", "finish", "layer_corpora", "layer_shares")}
+        for setting, given in {**of_layers, "share": self.share < 1}.items():
             if given and not self.layers_tuned:
                 raise Conflict(f"{setting} needs tuned layers: raise layers_tuned, or leave {setting} out")
         last = self.finishing

@@ -146,6 +146,7 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
         ({"preset": "large"}, WrongValue),
         ({"layers_tuned": -1}, WrongValue),
         ({"objective": "simcse", "layers_tuned": 0}, Conflict),
+        ({"route_learning_rate": 0.01}, Conflict),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

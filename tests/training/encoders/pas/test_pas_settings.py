@@ -23,11 +23,12 @@ from training.encoders.pas.settings import PasSettings
         ({"classifier": []}, WrongValue),
         ({"training_share": 0}, WrongValue),
         ({"harmed": 1.1}, WrongValue),
+        ({"harm": "moved"}, Conflict),
     ],
     ids=[
         *("twin with weights", "twin without pooling", "harmed draws", "words of a twin", "more tuned than kept"),
         *("labels twice", "one label", "no positive"),
-        *("part twice", "unknown part", "no part", "no pairs", "more than all"),
+        *("part twice", "unknown part", "no part", "no pairs", "more than all", "no harm"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(given, fault):

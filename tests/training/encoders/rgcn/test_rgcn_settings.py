@@ -31,6 +31,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "distillation", "classifier": ["|u-v|"]}, Conflict),
         ({"objective": "multiple_negatives", "choose_by": "f1"}, Conflict),
         ({"choose_by": "f1", "labels": ["a", "b"]}, UnknownLabel),
+        ({"graph_layers": 0, "bases": 4}, Conflict),
     ],
     ids=[
         "twin",
@@ -43,7 +44,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         *("words of a frozen layer", "words of a layer that is not kept", "words of a twin"),
         *("temperature of softmax", "negative label of softmax", "temperature of distillation"),
         *("trees without edges", "relations without edges", "direction without edges"),
-        *("part twice", "no classifier", "choice without one", "no positive label"),
+        *("part twice", "no classifier", "choice without one", "no positive label", "bases without layers"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(given, fault):

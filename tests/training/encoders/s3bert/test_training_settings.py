@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import EmptySetting, OutOfRange, RepeatedValue, UnknownKey, WrongValue
+from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue, UnknownKey, WrongValue
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.settings import PRESETS, S3bertSettings
 from training.loop.settings import LoopSettings
@@ -54,6 +54,7 @@ def test_the_released_configuration_differs_from_the_paper_where_the_authors_cod
         ({"loop": {"learning_rte": 1}}, UnknownKey),
         ({"loop": 3}, WrongValue),
         ({"epochs": 3}, UnknownKey),
+        ({"layers_tuned": 0, "layer_shares": {"captions": 0.1}}, Conflict),
     ],
     ids=str,
 )

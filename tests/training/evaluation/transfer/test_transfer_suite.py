@@ -239,8 +239,9 @@ def test_what_cannot_be_learnt_is_said_before_anything_is_encoded(files, tiny_en
         {"dataset": "sst2", "files": {"train": "a", "dev": "b"}},
         {"dataset": "stsb", "files": {"train": "a", "test": "b"}},
         {"dataset": "mr", "file": "a", "files": {"train": "a", "test": "b"}},
+        {"dataset": "mr", "split": "dev", "files": {"train": "a", "test": "b"}},
     ],
-    ids=["no test", "rated pairs", "both"],
+    ids=["no test", "rated pairs", "both", "unread split"],
 )
 def test_files_that_make_no_task_are_refused_in_the_project_file(described):
     with refused(Conflict):
