@@ -120,6 +120,7 @@ def holds(store: StoreReader, old: Release, new: Release) -> bool:
         getattr(old, part).get(name) == value
         for part in ("recipes", "missing", "rows", "rejects")
         for name, value in getattr(new, part).items()
+        if part != "recipes" or new.rows.get(name)  # by another recipe, nothing would still be nothing
     ):
         return False
     moved = [name for name, version in new.versions.items() if old.versions.get(name) != version]

@@ -97,6 +97,12 @@ def test_nothing_new_publishes_nothing(store, build):
     assert len(store.releases()) == 1
 
 
+def test_a_changed_recipe_of_a_stage_without_shards_publishes_nothing(store, build):
+    build()
+    chains = [[*stages(), PlannedStage("metrics", "pairs", ("pairs",), Recipe("metrics", {"n": n}))] for n in (1, 2)]
+    assert [store.publish("run", stages=chain).number for chain in chains] == [1, 1]
+
+
 @pytest.fixture
 def reject(store, filled, recipes):
     """Return a function that stores which rows of files were rejected, in place of those of before."""
