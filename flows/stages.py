@@ -29,6 +29,7 @@ from features.store.scope import PlannedStage, Reading, Wanted, scope
 from flows.project import Project
 from flows.wanted import stages_of, switched_off
 from training.foreseen import check_ahead
+from training.kinds import tables_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,14 @@ def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
             check_ahead(encoder, pairs, labels)
         except InputError as error:
             told.append(f"`facetflow train {encoder.name}` will fail: {error}")
+        else:
+            off = switched_off(project.switches) - {EMBEDDING_STAGE.name}
+            told += [
+                f"`facetflow train {encoder.name}` will fail: it reads {table!r}, which is not made; remove "
+                f"`enabled = false` from [{table}]."
+                for table in tables_of(encoder)
+                if table in off and not store.committed(table)
+            ]
     return tuple(told)
 
 

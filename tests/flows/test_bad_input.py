@@ -411,6 +411,17 @@ def test_a_plan_tells_that_a_training_will_be_pointless(
     assert json.loads(capfd.readouterr().out)["pointless"] == [told]
 
 
+def test_a_plan_tells_that_what_a_training_reads_is_switched_off(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    judged("1", "0")(folder)
+    edit("[cluster]", '[[encoders]]\nkind = "pas"\n[[encoders]]\nname = "s"\nkind = "s3bert"\n[cluster]')(folder)
+    assert run(["plan"]) == 0
+    assert [line for line in capfd.readouterr().err.splitlines() if "will fail" in line] == [
+        "`facetflow train pas` will fail: it reads 'srl', which is not made; remove `enabled = false` from [srl]."
+    ], "of embeddings, a training makes its own"
+
+
 def test_a_plan_tells_that_no_label_is_frequent_enough(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"Text {number}.\tlabel {number}|tag {number}\n" for number in range(20))
     put("texts.tsv", f"text\tlabel\n{rows}")(folder)
