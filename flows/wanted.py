@@ -25,7 +25,7 @@ def read_by(encoder: EncoderSettings, corpora: Sequence[CorpusSettings]) -> Want
     """
     tables = tables_of(encoder)
     own = tuple(corpus.name for corpus in corpora if corpus.record.has_texts == ("pairs" not in tables))
-    return Wanted(tables, encoder.corpora or own)
+    return Wanted(tables, encoder.corpora or own or ("",))  # which is the name of no corpus
 
 
 def stages_of(

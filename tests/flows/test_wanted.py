@@ -160,6 +160,8 @@ def test_an_encoder_reads_the_corpora_that_it_can_learn_from():
         CAPTIONS | {"corpora": [{"dataset": "example"}, texts], "encoders": [ENCODER, topics]}
     )
     assert [wanted.corpora for wanted in project.wanted] == [("example",), ("t",)]
+    alone = project.model_copy(update={"corpora": project.corpora[1:]})
+    assert [wanted.reads(frozenset({"t"})) for wanted in alone.wanted] == [False, True], "no pair, nothing to parse"
 
     def contents(sentences, **more):
         uses = Uses({"s-0": frozenset({"example"}), "s-1": frozenset({"t"}), **more}, {"p-0": frozenset({"example"})})
