@@ -9,6 +9,7 @@ from features.core.closed import Closed
 from features.core.faults import Conflict
 
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+"""Where a model computes: `auto` is a GPU if there is one."""
 Precision = Literal["auto", "float32", "bfloat16"]
 """Number format of a model's computations: `auto` is bfloat16 if the hardware supports it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
