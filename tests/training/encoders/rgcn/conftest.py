@@ -53,7 +53,8 @@ def job(judged, parses, tiny_encoder, tmp_path):
         }
         settings = RgcnSettings.model_validate(
             {"backbone": str(tiny_encoder), "layers_tuned": 1, "loop": usual | (loop or {})}
-            | ({} if given.get("graph") is False else {"width": 16, "bases": 2})
+            | ({} if given.get("graph") is False else {"width": 16})
+            | ({} if given.get("graph") is False or given.get("graph_layers") == 0 else {"bases": 2})
             | given
         )
         files = Source(judged=tmp_path / "judged.parquet", parses=tmp_path / "parses.parquet")
