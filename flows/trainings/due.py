@@ -28,7 +28,8 @@ from features.core.errors import InputError, StoreError
 from features.core.types import Fingerprint, Shard
 from features.corpora.reading import read_evaluation
 from features.corpora.settings import EvaluationSet
-from features.corpora.sources import expand
+from features.corpora.sources import Source as CorpusFile
+from features.corpora.sources import expand, files_of
 from features.models import shipped_version
 from features.store.plan import Plan
 from features.store.reader import StoreReader
@@ -279,7 +280,8 @@ def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     found: list[Path] = []
     for files in evaluation.splits.values():
         with suppress(InputError):
-            found += [path for path, _ in expand(files, base, evaluation.files_key)]
+            for path, name in expand(files, base, evaluation.files_key):
+                found += dict.fromkeys(files_of(evaluation.record, CorpusFile(path, name, ())))
     return [file_sha256(path) for path in found]
 
 

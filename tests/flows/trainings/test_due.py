@@ -18,3 +18,14 @@ def test_an_evaluation_is_due_again_when_a_file_changes_however_it_is_named(tmp_
         (folder / "rated.tsv").write_text(f"sentence_a\tsentence_b\tscore\na\tb\t{score}\n")
         identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job))
     assert identities[0]["evaluation.rated"] != identities[1]["evaluation.rated"]
+
+
+def test_an_evaluation_is_due_again_when_the_scores_beside_its_file_change(tmp_path):
+    (tmp_path / "STS.input.a.txt").write_text("a\tb\n")
+    rated = EvaluationSet(dataset="sts12", name="rated", file="STS.input.a.txt")
+    job = EvaluationJob(encoder=tmp_path, output=tmp_path, ratings=(rated,), base=tmp_path)
+    identities = []
+    for score in (1, 2):
+        (tmp_path / "STS.gs.a.txt").write_text(f"{score}\n")
+        identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job))
+    assert identities[0] != identities[1]
