@@ -55,7 +55,7 @@ encoder is written."""
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
 
-UNDECISIVE = frozenset({"name", "pool"})
+UNDECISIVE = frozenset({"name", "pool", "cache_gib", "disk_gib"})
 """Settings of an encoder that do not affect the result."""
 
 _SEED = re.compile(r"seed-(\d+)")

@@ -107,7 +107,7 @@ def test_settings_that_decide_the_result_are_another_folder_and_no_others(tmp_pa
     plain = S3bertSettings(loop={"epochs": 3})
     digest = settings_digest(plain)
     same = [
-        S3bertSettings(name="other", loop={"epochs": 3}),
+        S3bertSettings(name="other", cache_gib=0.5, disk_gib=0, loop={"epochs": 3}),
         S3bertSettings(loop={"epochs": 3, "threads": 2, "log_every": 1, "seed": 7}),
     ]
     others = [S3bertSettings(loop={"epochs": 4}), S3bertSettings(alpha=0.5, loop={"epochs": 3})]
