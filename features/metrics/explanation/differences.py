@@ -4,6 +4,7 @@ What is told has to show in the sentences; their graphs say what it means: which
 Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
@@ -312,7 +313,8 @@ def _words(told: Told) -> None:
     for left, right in told.chunks(kinds):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             long = min(len(a.text), len(b.text)) > (4 if (a.lower[0], a.lower[-1]) == (b.lower[0], b.lower[-1]) else 5)
-            if long and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:  # hight and height
+            is_code = re.search(r"[\d@/]", a.text + b.text)  # RTX3070 and RTX3080
+            if long and not is_code and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:  # hight and height
                 told.add_spelling([a], [b])
     with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):

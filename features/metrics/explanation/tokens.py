@@ -17,7 +17,8 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 """What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""
 
 _TOKEN = re.compile(
-    r"""(?:[A-Za-z]\.){2,}                                                  # U.S.
+    r"""https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+      | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))? # 1990s
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b

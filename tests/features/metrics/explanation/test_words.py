@@ -523,6 +523,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2 :unit (h / hour)))',
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2.5 :unit (h / hour)))',
          ('Same frames and roles. "two and a half" in a is "2.5" in b. Not in the graphs: "and a half" in a.')),
+        ("See http://a.org/a.", "See http://a.org/b.", "(s / see-01)", "(s / see-01)",
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "http://a.org/a" '
+          'in a, "http://a.org/b" in b. Not in the graphs: "http://a.org/a" in a and "http://a.org/b" '
+          'in b.')),
         ("He likes C++.", "He likes C.",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C++\")))",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C\")))",
