@@ -5,6 +5,7 @@ encoder/ ── weights and configuration as they are ────────�
          ── README.md with licence and base model, and the name on the Hub ──────┘
 """
 
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,9 +91,10 @@ def upload(folder: Path, name: str, *, public: bool) -> str:
         address = api.create_repo(name, private=not public, exist_ok=True)
         api.upload_folder(repo_id=name, folder_path=folder, commit_message="Published by facetflow")
     except Exception as error:  # the client raises its own errors and those of its HTTP library
+        private = "" if public else " --private"
         raise UploadFailed(
             f"{name!r} could not be uploaded to the Hub ({first_line(error)}); check the network and `hf auth login`: "
-            f"the folder is complete, and `hf upload {name} {folder}` uploads it"
+            f"the folder is complete, and `hf upload {name} {shlex.quote(str(folder))}{private}` uploads it"
         ) from error
     return str(address)
 

@@ -147,6 +147,6 @@ def test_without_a_hub_the_folder_stays(encoder, monkeypatch, capsys, tmp_path):
             raise ConnectionError("no network\nat all")
 
     monkeypatch.setattr("huggingface_hub.HfApi", Api)
-    assert run(["publish", "--encoder", "./encoder", "-o", "out", "--name", "me/mine", "--push"]) == 1
+    assert run(["publish", "--encoder", "./encoder", "-o", "my out", "--name", "me/mine", "--push"]) == 1
     assert told(capsys.readouterr().err, UploadFailed)
-    assert (tmp_path / "out/modules.json").is_file()
+    assert (tmp_path / "my out/modules.json").is_file()
