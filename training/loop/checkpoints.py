@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from features.core.faults import CheckpointDamaged, OtherSettings
+from features.core.file_errors import first_line
 from features.core.leftovers import remove_dead
 from features.core.outputs import whole_file
 from training.writing import writing
@@ -30,8 +31,9 @@ def load(path: Path, *, identity: str) -> dict[str, Any] | None:
         # weights_only: a checkpoint cannot contain code.
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
+        reason = first_line(error).partition(". ")[0]  # torch goes on with how to run the code of such a file
         raise CheckpointDamaged(
-            f"the checkpoint {str(path)!r} is damaged ({error}); delete it to train from the start"
+            f"the checkpoint {str(path)!r} is damaged ({reason}); delete it to train from the start"
         ) from error
     if state.get("format") != FORMAT:
         raise OtherSettings(

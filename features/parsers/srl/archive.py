@@ -144,7 +144,8 @@ def _load(path: Path) -> "dict[str, Tensor]":
         # weights_only: code in an archive from elsewhere is not run.
         return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # the errors of torch and safetensors for a damaged file have no common base
-        raise ModelDamaged(f"The weights {str(path)!r} cannot be read ({first_line(error)}).") from error
+        reason = first_line(error).partition(". ")[0]  # torch goes on with how to run the code of such a file
+        raise ModelDamaged(f"The weights {str(path)!r} cannot be read ({reason}).") from error
 
 
 def write_archive(
