@@ -205,7 +205,10 @@ class FacetLayout(Closed):
             ) from error
         except ValidationError as error:
             where, why = first_problem(error)
-            raise EncoderDamaged(f"{str(path)!r} is damaged at {where}: {why}; train the encoder again") from error
+            raise EncoderDamaged(
+                f"{str(path)!r} is damaged at {where}: {why}; delete the folder {str(folder)!r}, then train or pull it "
+                "again"
+            ) from error
 
 
 def plan_layout(
