@@ -12,6 +12,7 @@ otherwise schedules would end without a word.
 """
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -130,7 +131,8 @@ def deploy_lost() -> None:
         if project_file in present or (present and not Path(project_file).exists()):  # it was moved or deleted
             continue
         if present:
-            warn(f"The server lacks the project {project_file!r}: `facetflow up` in its folder registers it again.")
+            named = f"--project {shlex.quote(project_file)}"
+            warn(f"The server lacks the project {project_file!r}: `facetflow up {named}` registers it again.")
             continue
         try:
             made = deploy(Path(project_file), cron=cron)
@@ -146,7 +148,7 @@ def next_steps(made: Deployed, pool: str | None) -> str:
     else:
         when = f'The refresh has no schedule yet: give one with --cron "{NIGHTLY}".'
     pools = [*([pool] if pool is not None else []), *made.pools]
-    commands = " and ".join(f"prefect worker start --pool {each}" for each in pools)
+    commands = " and ".join(f"prefect worker start --pool {shlex.quote(each)}" for each in pools)
     worker = f" Flows need a running worker: {commands}" if pools else ""
     former = (
         f"\nThe server still has {', '.join(made.former)} for this project file, of a former name or pool: delete "

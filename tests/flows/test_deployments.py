@@ -224,7 +224,7 @@ def test_what_is_missing_for_a_build_to_run_by_itself_is_said():
     from flows.deployments import Deployed
 
     assert "no schedule yet" in next_steps(Deployed((), ()), None)
-    assert "prefect worker start --pool mine" in next_steps(Deployed((), ("cron 0 3 * * * (on)",)), "mine")
+    assert "prefect worker start --pool 'of mine'" in next_steps(Deployed((), ("cron 0 3 * * * (on)",)), "of mine")
 
 
 def test_a_schedule_unit_runs_the_same_command(tmp_path, monkeypatch):

@@ -50,7 +50,7 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
             client.delete_deployment(theirs.id)
             deploy_lost()
             said = capsys.readouterr().err
-            assert f"The server lacks the project {str(files[1])!r}: `facetflow up` in its folder" in said
+            assert f"The server lacks the project {str(files[1])!r}: `facetflow up --project " in said
             assert "ours" not in said
             with pytest.raises(ObjectNotFound):
                 client.read_deployment_by_name("refresh/theirs")
@@ -59,13 +59,14 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
 
 
 def test_a_project_that_was_moved_is_not_missed(tmp_path, state, monkeypatch, capsys):
-    (tmp_path / "here.toml").touch()
-    for name in ("here.toml", "before.toml"):
+    (tmp_path / "right here.toml").touch()
+    for name in ("right here.toml", "before.toml"):
         up_record.record_project(tmp_path / name, None)
     monkeypatch.setattr("flows.deployments._project_files", lambda: {str(tmp_path / "other.toml")})
     deploy_lost()
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"The server lacks the project {str(tmp_path / 'here.toml')!r}")
+    file = tmp_path / "right here.toml"
+    assert line == f"The server lacks the project '{file}': `facetflow up --project '{file}'` registers it again."
 
 
 @pytest.mark.parametrize("silences", [0, 4])
