@@ -4,6 +4,7 @@ A record gives the source of the files, their expected hash, and their terms of 
 path of its folder, any sentence encoder on the Hugging Face Hub by its `owner/name`.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -160,5 +161,4 @@ def unknown(name: str) -> ModelError:
 
 def is_hub_name(name: str) -> bool:
     """Return whether this can be `owner/name` on the Hub: one slash, and no path such as ./name or ~user/name."""
-    owner, slash, model = name.partition("/")
-    return bool(slash and owner and model) and "/" not in model and owner not in {".", ".."} and owner[0] != "~"
+    return re.fullmatch(r"\w[\w.-]*/[\w.-]+", name, re.ASCII) is not None

@@ -47,6 +47,8 @@ def test_a_folder_does_not_hide_a_known_model(tmp_path: Path, monkeypatch: pytes
 def test_a_hub_name_that_is_not_here() -> None:
     with refused(ModelNotPulled):
         locate("team/encoder")
+    with refused(UnknownModel):  # no command could pull it: a folder that is misspelt
+        locate("my models/encoder")
 
 
 def test_corrupted_weights_are_named(tiny: str) -> None:
