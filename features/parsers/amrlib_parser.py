@@ -106,7 +106,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     except ImportError as error:
         raise LibraryMissing(
             f"The parser {settings.model!r} needs a library that is not installed ({error});"
-            f" install the parsers with `pip install facetflow[parsers]`."
+            f" install the parsers with `pip install 'facetflow[parsers]'`."
         ) from error
     except Exception as error:
         raise ModelNotLoaded(
