@@ -28,7 +28,17 @@ import numpy as np
 
 from features.core.closed import Closed
 from features.core.errors import FacetflowError, RowError
-from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricSettings, NameNotAllowed, NameTaken
+from features.core.faults import (
+    FileEmpty,
+    FileMissing,
+    FileUnreadable,
+    MetricFileWrong,
+    MetricSettings,
+    NameNotAllowed,
+    NameTaken,
+    NotAFile,
+    NotText,
+)
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
@@ -207,7 +217,8 @@ def read_metric_file(path: Path) -> MetricFile:
         return MetricFile(path=str(path), source=path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise FileUnreadable(
+        known = {FileNotFoundError: FileMissing, IsADirectoryError: NotAFile, UnicodeDecodeError: NotText}
+        raise known.get(type(error), FileUnreadable)(
             f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
             "--metric-file."
         ) from error

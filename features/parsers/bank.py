@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from features.core.errors import RowError
-from features.core.faults import FileUnreadable, GraphIndexWrong
+from features.core.faults import FileMissing, GraphIndexWrong, NotAFile
 from features.core.outputs import whole_file
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
@@ -51,8 +51,9 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> None:
         )
     for path in paths:
         if not path.is_file():
-            what = "is a folder, a pipe or a device" if path.exists() else "does not exist"
-            raise FileUnreadable(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
+            other, none = (NotAFile, "is a folder, a pipe or a device"), (FileMissing, "does not exist")
+            fault, what = other if path.exists() else none
+            raise fault(f"The graph file {str(path)!r} {what}; check `graphs` under [amr].")
     graphs: dict[bytes, _Entry] = {}
     broken: dict[bytes, _Entry] = {}
     for path in paths:

@@ -8,7 +8,16 @@ import pytest
 from sentences import refused
 
 from features.core.errors import RowError
-from features.core.faults import FileEmpty, FileUnreadable, MetricFileWrong, MetricWrong, NameNotAllowed, NameTaken
+from features.core.faults import (
+    FileEmpty,
+    FileMissing,
+    MetricFileWrong,
+    MetricWrong,
+    NameNotAllowed,
+    NameTaken,
+    NotAFile,
+    NotText,
+)
 from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
@@ -85,8 +94,10 @@ def test_a_wrong_file_is_one_sentence(body, fault):
 
 
 def test_a_file_that_is_not_there_and_two_metrics_of_one_name(tmp_path):
-    with refused(FileUnreadable):
-        read_metric_file(tmp_path / "none.py")
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9")
+    for fault, path in ((FileMissing, "none.py"), (NotAFile, "."), (NotText, "latin.py")):
+        with refused(fault):
+            read_metric_file(tmp_path / path)
     body = LENGTH.format("1.0")
     with refused(NameTaken):
         load_files([file(body), file(body + "\n", "other.py")])

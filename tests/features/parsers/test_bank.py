@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.errors import RowError
-from features.core.faults import FileUnreadable, GraphIndexWrong, GzipWrong
+from features.core.faults import FileMissing, GraphIndexWrong, GzipWrong, NotAFile
 from features.parsers.amr import load
 from features.parsers.bank import BankParser, build_bank
 from features.parsers.settings import AmrSettings
@@ -120,8 +120,9 @@ def test_a_bank_that_is_open_survives_a_new_one(files: list[Path], tmp_path: Pat
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:
-    with refused(FileUnreadable):
-        build_bank([tmp_path / "missing.amr"], tmp_path / "bank")
+    for fault, path in ((FileMissing, "missing.amr"), (NotAFile, ".")):
+        with refused(fault):
+            build_bank([tmp_path / path], tmp_path / "bank")
     with refused(GraphIndexWrong):
         build_bank([], tmp_path / "bank")
 
