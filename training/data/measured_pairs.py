@@ -68,7 +68,7 @@ class MeasuredPairs(IndexedPairs):
         pairs = pairs.select(
             *cls.COLUMNS, *POSITIONS, *METRIC_NAMES, pl.exclude(*cls.COLUMNS, *POSITIONS, *TEXTS, *METRIC_NAMES)
         )
-        return cls(texts, _checked(pairs, str(source)), source=source)
+        return cls(texts, _checked(pairs, repr(source.get("file"))), source=source)
 
     @classmethod
     def from_store(cls, root: Location, *, release: int | None = None) -> Self:
