@@ -115,10 +115,11 @@ def verify(project: Path, *, deep: bool, as_json: bool) -> None:
 
 def _needed(damage: "Damage") -> str:
     """Return which releases need a damaged file, and whether a build can restore it."""
-    releases = ", ".join(map(str, damage.releases))
+    several, releases = len(damage.releases) > 1, ", ".join(map(str, damage.releases))
+    needed = f"release{'s' * several} {releases} need{'s' * (not several)} it"
     if not damage.current:
-        return f"; only release {releases} needs it, and no build can make it again: restore it from a copy"
-    return f"; release {releases} needs it" if releases else ""
+        return f"; only {needed}, and no build can make it again: restore it from a copy"
+    return f"; {needed}" if releases else ""
 
 
 def _what_to_do(verification: "Verification", checked: str, *, deep: bool) -> str:

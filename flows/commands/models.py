@@ -81,7 +81,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
             folder = pull_model(name, source, progress)
         manifest = verify_model(name)
         if not manifest.pinned:
-            warn(f"No hash of {name} is published; recorded {manifest.version} on this first pull.")
+            warn(f"No hash of {name} is published; recorded {manifest.version} when it was first pulled.")
         click.echo(f"{name}: {folder}")
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from generated import ENCODER
 
+from features.core.types import Shard
+from features.store.damage import Damage
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
 from flows.building.planning import look_ahead
 from flows.command_line import run
+from flows.commands.gc import _needed
 from flows.pages.build_facts import BuildFacts, FactKeeper
 from flows.project import load
 
@@ -162,6 +165,11 @@ def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
         "All 10 pairs of dev of 'mine' are also in train of 'mine': encoders that learn from train leave these out; "
         "give each split its own pairs.\n"
     )
+
+
+def test_verify_names_all_releases_that_need_a_file():
+    damage = Damage("amr", "amr", Shard("s"), "s.parquet", "missing", "is missing", current=False, releases=(1, 2))
+    assert _needed(damage).startswith("; only releases 1, 2 need it, and no build")
 
 
 def test_verify_says_what_to_do(built, monkeypatch, capsys):

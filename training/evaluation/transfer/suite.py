@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import TooFewTexts
 from features.core.pages import tell
+from features.core.wording import counted
 from features.sentences import leakage_key
 from training.evaluation.bars import PAIRED, draw, figure_of
 from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
@@ -233,6 +234,6 @@ def require_enough(task: "ClassTask", folds: int) -> None:
     within = largest if len(parts) == 2 else largest - -(-largest // folds)
     if within < folds:
         raise TooFewTexts(
-            f"the largest class of the evaluation set {task.name!r} has {largest:,} texts to train on, too few for "
-            f"{folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
+            f"the largest class of the evaluation set {task.name!r} has {counted(largest, 'text')} to train on, too "
+            f"few for {folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
         )
