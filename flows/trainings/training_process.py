@@ -73,7 +73,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
                     warn(left)
                 raise
     if process.returncode != 0:
-        reason = _reason(module, jobs, process.returncode, withheld)
+        reason = _reason(jobs, process.returncode, withheld)
         failure = TrainingFailed(_CODE.sub("", reason))
         if code := _CODE.search(reason):  # of the error that ended the process
             failure.code = code[1]
@@ -111,14 +111,15 @@ def _sentence(withheld: list[str]) -> str | None:
     return next((line.removeprefix(each) for line in withheld for each in prefixes if line.startswith(each)), None)
 
 
-def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], code: int, withheld: list[str]) -> str:
+def _reason(jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], code: int, withheld: list[str]) -> str:
     """Return why a process failed, as a sentence; a traceback goes to a file."""
     if sentence := _sentence(withheld):
         return sentence
+    evaluates = all(isinstance(job, EvaluationJob) for job in jobs)
+    what = "The evaluation" if evaluates else "The training"
     if not withheld:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        ended = f"{module} ended with {how} and without a message, as a process does that runs out of memory."
-        evaluates = all(isinstance(job, EvaluationJob) for job in jobs)
+        ended = f"{what} ended with {how} and without a message, as a process does that runs out of memory."
         return f"{ended} {'Run the same command again.' if evaluates else AGAIN.removeprefix('Interrupted. ')}"
     text = "\n".join(withheld) + "\n"
     overheard(logging.ERROR, text)
@@ -128,4 +129,4 @@ def _reason(module: str, jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], 
         log.write_text(text, encoding="utf-8")
     except OSError:
         log = keep_traceback(text)
-    return f"{module} ended with {withheld[-1]}; the traceback is in {str(log)!r}."
+    return f"{what} ended with {withheld[-1]}; the traceback is in {str(log)!r}."

@@ -93,7 +93,7 @@ def test_a_training_that_fails_leaves_its_lines_its_traceback_and_its_sentence_i
     assert lines[:4] == LINES
     (traceback,) = [text for level, text in lines if level == logging.ERROR and text.startswith("Traceback")]
     assert traceback.endswith("ValueError: odd")
-    (sentence,) = [text for _, text in lines if text.startswith("talking ended with ValueError: odd")]
+    (sentence,) = [text for _, text in lines if text.startswith("The training ended with ValueError: odd")]
     assert "the traceback is in" in sentence
 
 
