@@ -316,7 +316,7 @@ class Build:
                 after=last_release(self.settings.runs),
             )
         except StoreError as error:
-            return None, f"Nothing was published: {error}"
+            return None, f"Nothing was published: {error.with_code()}"
         if release.number in before:
             return release, f"Nothing changed: release {release.number} is up to date."
         emit_release(self.settings.name, self.store, release)

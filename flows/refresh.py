@@ -110,6 +110,6 @@ def _due(settings: project.Project, store: Store, step: Step) -> list[Due]:
 
 def _tell(error: FacetflowError, failures: list[str]) -> list[Any]:
     """Warn of a failure, add it to the others, and return what succeeded nevertheless."""
-    warn(f"failed: {error}")
+    warn(f"failed: {error.with_code()}")
     failures.append(str(error))
     return getattr(error, "done", [])

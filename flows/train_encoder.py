@@ -117,7 +117,7 @@ def train_all(
             except FacetflowError as error:
                 failures.append((f"{encoder.name}, seed {encoder.loop.seed}", error))
                 if several:
-                    warn(f"failed: {error}")
+                    warn(f"failed: {error.with_code()}")
             else:
                 outbox.show_all(show_training(settings, trained[-1].folder))
     if failures and not several:

@@ -69,7 +69,7 @@ def _run_all(run: Callable[[Path], object], files: Sequence[Path]) -> None:
             if len(files) == 1:
                 raise
             failures.append(str(error).rstrip("."))
-            logging.getLogger("training").warning("failed: %s", error)
+            logging.getLogger("training").warning("failed: %s", error.with_code())
     if failures:
         raise TrainingFailed(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(failures)}).")
 

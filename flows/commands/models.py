@@ -115,7 +115,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
         except ModelError as error:
             results.append({"name": name, "intact": False, "problem": str(error)})
             if not as_json:
-                warn(f"{name}: {error}")
+                warn(f"{name}: {error.with_code()}")
         else:
             results.append({"name": name, "intact": True, "files": len(manifest.files), "source": manifest.source})
             if not as_json:

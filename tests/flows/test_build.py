@@ -158,6 +158,7 @@ def test_too_many_rejected_rows_are_not_published(built, facetflow):
     code, output = facetflow.run(built, "build")
     assert code == 2
     assert "Nothing was published: Stage 'amr' rejected 60 of 60 rows" in output
+    assert "or raise limits.rejected_rows (FF317)." in output
     assert built.store.release().number == 1
 
 

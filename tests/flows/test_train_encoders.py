@@ -170,7 +170,7 @@ def test_one_that_fails_keeps_no_other_from_being_trained(project, capsys):
         train()
     assert [(one.name, one.was_done) for one in failed.value.done] == [("whole", False)]
     assert pickle.loads(pickle.dumps(failed.value)).done == failed.value.done, "a flow may hand it on"
-    assert "failed: There is nothing to learn from." in capsys.readouterr().err
+    assert "failed: There is nothing to learn from (FF" in capsys.readouterr().err
     states = {run.parent.parent.name: state_of(run) for run in made.runs.glob("*/*/seed-0")}
     assert {name: found.state for name, found in states.items()} == {"broken": "failed", "whole": "done"}
     assert states["broken"].message == "There is nothing to learn from (FF518)."

@@ -52,7 +52,7 @@ def test_a_job_that_fails_keeps_no_other_from_being_done(caplog, capsys):
 
     assert run_process("module", "about", run, ["--settings", "a.json", "bad.json", "b.json"]) == 1
     assert done == ["a.json", "b.json"]
-    assert caplog.messages == ["failed: bad.json is no job."]
+    assert caplog.messages == ["failed: bad.json is no job (FF100)."]
     assert capsys.readouterr().err.endswith("error: 1 of 3 jobs failed (bad.json is no job) (FF518).\n")
     assert run_process("module", "about", run, ["--settings", "bad.json"]) == 1
     assert capsys.readouterr().err.endswith("error: bad.json is no job (FF100).\n")
