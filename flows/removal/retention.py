@@ -267,14 +267,15 @@ def delete_by_age(settings: Project, store: Store) -> None:
     retention = settings.retention
     if retention.days is None:
         return
+    days = f"{retention.days:g} day{'s' * (retention.days != 1)}"
     extent = Extent(timedelta(days=retention.days), trainings=retention.trainings, releases=retention.releases)
     try:
         obsolete = delete_obsolete(settings, store, extent)
     except FacetflowError as error:
-        warn(f"Older than {retention.days:g} days, and not deleted: {error} The next build tries again.")
+        warn(f"Older than {days}, and not deleted: {error} The next build tries again.")
         return
     if any((obsolete.trainings, obsolete.releases, obsolete.garbage.files, obsolete.builds, obsolete.records)):
-        say(f"Deleted what is older than {retention.days:g} days: {in_words(obsolete, extent)}.")
+        say(f"Deleted what is older than {days}: {in_words(obsolete, extent)}.")
 
 
 def in_words(found: Obsolete, extent: Extent) -> str:

@@ -7,6 +7,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import CannotRebuild, FileMissing
+from features.core.pages import tell
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.schemas import EMBEDDINGS
 from features.stage_output import StageOutput
@@ -195,6 +196,12 @@ def test_texts_that_keep_their_split_are_told(corpora):
         "splits, build a new store."
     )
     assert set(store.read("labels")["split"]) == {"train"}
+
+
+def test_one_row_and_one_pair_are_told_as_one():
+    told = tell("flows.building/ingest.txt", "warnings", {"texts": 1}, {}, {}, {"pairs": 1}, {}, 0)
+    assert told.startswith("1 row of 'texts' keeps the split that the store has it in, although `draw` or ")
+    assert "\n1 pair of 'pairs' left out, joining sentences" in told
 
 
 @pytest.fixture

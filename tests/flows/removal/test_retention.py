@@ -165,12 +165,10 @@ def test_a_build_does_not_fail_over_what_cannot_be_deleted(settings, monkeypatch
         raise StoreError("Release 1 does not hold what was published.")
 
     monkeypatch.setattr(store, "collect_garbage", refuse)
-    kept = settings.model_copy(update={"retention": RetentionSettings(days=30, releases=True)})
+    kept = settings.model_copy(update={"retention": RetentionSettings(days=1, releases=True)})
     delete_by_age(kept, store)
     said = " ".join(capsys.readouterr().err.split())
-    assert (
-        "Older than 30 days, and not deleted: Release 1 does not hold what was published. The next build tries" in said
-    )
+    assert "Older than 1 day, and not deleted: Release 1 does not hold what was published. The next build tries" in said
     assert len(store.releases()) == 3
     delete_by_age(settings, store)
     assert capsys.readouterr().err == "", "nothing is asked for"
