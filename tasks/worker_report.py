@@ -49,7 +49,7 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
         "writable": opened and _why_not_writable(opened.storage),
         "missing": [
             *_missing_models(models),
-            *(f"there is no file {str(file)!r}" for file in files if not file.is_file()),
+            *(f"there is no file {str(file)!r}; put one there" for file in files if not file.is_file()),
         ],
     }
 

@@ -23,6 +23,7 @@ from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from tasks.shard import Inputs, ShardJob, make_shard, reporter
+from tasks.worker_report import _report
 
 GRAPHS = {
     "A cat sleeps .": "(s / sleep-01 :ARG0 (c / cat))",
@@ -212,3 +213,8 @@ def test_reports_are_rare_and_cannot_fail_a_shard(monkeypatch):
     assert sent[0] == ("topic", 0)
     assert sent[-1] == ("topic", 1000)
     assert len(sent) < 100
+
+
+def test_a_worker_that_lacks_a_file_says_what_to_do(tmp_path):
+    missing = _report(str(tmp_path), [], [tmp_path / "glove.txt"])["missing"]
+    assert missing == [f"there is no file {str(tmp_path / 'glove.txt')!r}; put one there"]
