@@ -28,17 +28,8 @@ import numpy as np
 
 from features.core.closed import Closed
 from features.core.errors import FacetflowError, RowError
-from features.core.faults import (
-    FileEmpty,
-    FileMissing,
-    FileUnreadable,
-    MetricFileWrong,
-    MetricSettings,
-    NameNotAllowed,
-    NameTaken,
-    NotAFile,
-    NotText,
-)
+from features.core.faults import FileEmpty, MetricFileWrong, MetricSettings, NameNotAllowed, NameTaken
+from features.core.files import open_text
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
@@ -213,15 +204,8 @@ class OwnMetrics(Closed):
 
 def read_metric_file(path: Path) -> MetricFile:
     """Read a file with metrics, without running it; an InputError if it cannot be read."""
-    try:
-        return MetricFile(path=str(path), source=path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        known = {FileNotFoundError: FileMissing, IsADirectoryError: NotAFile, UnicodeDecodeError: NotText}
-        raise known.get(type(error), FileUnreadable)(
-            f"The metric file {str(path)!r} cannot be read ({reason}); check its path, `own` under [metrics] or "
-            "--metric-file."
-        ) from error
+    with open_text(path) as text:
+        return MetricFile(path=str(path), source=text.read())
 
 
 def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
