@@ -22,6 +22,7 @@ from types import FrameType
 
 from features.core.errors import FacetflowError
 from features.core.faults import TrainingFailed
+from features.core.libraries import not_installed
 
 ERROR = "error: "
 """Prefix of the line that says why a process failed."""
@@ -85,8 +86,11 @@ def reported(run: Callable[[], object]) -> int:
     try:
         with _interruptible():
             run()
-    except FacetflowError as error:
-        sys.stderr.write(f"{ERROR}{error.with_code()}\n")
+    except (FacetflowError, ModuleNotFoundError) as error:
+        fault = error if isinstance(error, FacetflowError) else not_installed(error)
+        if fault is None:
+            raise
+        sys.stderr.write(f"{ERROR}{fault.with_code()}\n")
         return 1
     except KeyboardInterrupt as interrupt:  # without a number where another of several processes was asked to end
         sys.stderr.write(f"{INTERRUPTED}{interrupt}\n")

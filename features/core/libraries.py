@@ -13,3 +13,10 @@ def importing(purpose: str, extra: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise LibraryMissing(f"{purpose}; run `pip install 'facetflow[{extra}]'`.") from error
+
+
+def not_installed(error: ModuleNotFoundError) -> LibraryMissing | None:
+    """Return the fault for a package that is missing; None where one is there in another version, without a part."""
+    if "." in (error.name or "."):
+        return None
+    return LibraryMissing(f"The package {error.name!r} is missing: install it by `pip install 'facetflow[all]'`.")

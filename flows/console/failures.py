@@ -14,8 +14,9 @@ import traceback
 import click
 
 from features.core.errors import FacetflowError
-from features.core.faults import FileSystem, LibraryMissing, TextEncoding, Unexpected, Usage
+from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
 from features.core.file_errors import advice
+from features.core.libraries import not_installed
 from flows.server.passwords import without_passwords
 from flows.terminal import detail, keep_traceback
 
@@ -32,9 +33,8 @@ def fault_of(error: Exception) -> FacetflowError:
         return FileSystem(sentence)
     if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
         return TextEncoding(_of_text(error))
-    if isinstance(error, ModuleNotFoundError) and "." not in (error.name or "."):  # else the package is another version
-        to_do = "install it, or all that we use: `pip install 'facetflow[all]'`"
-        return LibraryMissing(f"The package {error.name!r} is missing: {to_do}.")
+    if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error)) is not None:
+        return missing
     reason = str(error).strip().splitlines()
     return Unexpected(f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}.")
 

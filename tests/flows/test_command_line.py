@@ -269,7 +269,7 @@ def of_system(number, file=None):
         (UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "end"), "is not UTF-8 text (byte 0xe9): save it as UTF-8"),
         (
             ModuleNotFoundError("No module named 'torch'", name="torch"),  # as where only some extras are installed
-            "The package 'torch' is missing: install it, or all that we use: `pip install 'facetflow[all]'` (FF406).",
+            "The package 'torch' is missing: install it by `pip install 'facetflow[all]'` (FF406).",
         ),
     ],
 )

@@ -117,3 +117,12 @@ def test_the_frozen_layers_and_the_embeddings_are_not_silent(
         done = [message for message in caplog.messages if message.startswith(f"{work}: ")]
         assert len(done) > 2
         assert all(f" of {total:,} sentences, " in message for message in done)
+
+
+def test_a_package_that_is_not_installed_is_named_with_how_to_get_it(capsys):
+    def run(_path):
+        raise ModuleNotFoundError("No module named 'accelerate'", name="accelerate")
+
+    assert run_process("module", "about", run, ["--settings", "job.json"]) == 1
+    said = "error: The package 'accelerate' is missing: install it by `pip install 'facetflow[all]'` (FF406).\n"
+    assert capsys.readouterr().err == said
