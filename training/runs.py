@@ -29,7 +29,7 @@ from features.core.faults import (
     RunGone,
     UnknownRun,
 )
-from features.core.wording import did_you_mean
+from features.core.wording import clipped, did_you_mean
 from training.loop.settings import Trainable, decisive
 from training.writing import read_json
 
@@ -201,7 +201,7 @@ def find_encoder(runs: Path, name: str) -> Path:
     names = sorted({name for run in finished for name in (encoder_name(run), run_id(runs, run))})
     if not names:
         raise NoEncoder(f"There is no encoder {name!r} in {str(runs)!r}, nor any other: run `facetflow train` first.")
-    there_are = did_you_mean(name, names, f"there are: {', '.join(names)}")
+    there_are = did_you_mean(name, names, f"there are: {clipped(', '.join(names))}")
     raise UnknownRun(f"There is no encoder or run {name!r} in {str(runs)!r}; {there_are}.")
 
 

@@ -142,7 +142,7 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
                     releases_of[file.path].extend(numbers)
         except StoreError as error:
             those = sorted(number for numbers in unread.values() for number in numbers)
-            broken.append(f"Release {', '.join(map(str, those))} cannot be read: {error}")
+            broken.append(f"Release{'s' * (len(those) > 1)} {', '.join(map(str, those))} cannot be read: {error}")
         count += len(needed)
         size += sum(file.bytes for file in needed.values())
         damaged += [

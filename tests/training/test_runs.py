@@ -79,6 +79,16 @@ def test_a_run_is_found_by_its_encoder_or_its_id(runs, name, found):
     assert find_encoder(runs, name) == runs / found / "encoder"
 
 
+def test_of_hundreds_of_runs_only_some_are_listed(tmp_path):
+    for release in range(200):
+        folder = tmp_path / f"syntax/{release:05d}-aaaaaa/seed-0/encoder"
+        folder.mkdir(parents=True)
+        (folder / "training.json").touch()
+    with refused(UnknownRun) as raised:
+        find_encoder(tmp_path, "xyz")
+    assert len(str(raised.value)) < 500
+
+
 def test_seed_1_is_not_seed_10(runs):
     assert runs_named(runs, "syntax/00001-aaaaaa/seed-1") == [runs / FINISHED[1]]
 
