@@ -79,7 +79,8 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     since = states[: states.index("COMPLETED")] if "COMPLETED" in states else states
     if "CANCELLED" in since[:1] or len(since) >= ATTEMPTS:
         ended = "was cancelled" if "CANCELLED" in since[:1] else f"has ended without a result {ATTEMPTS} times"
-        words = f"train {item.encoder.name}" if item.step == "training" else f"evaluate {item.runs[0]} --promote"
+        name = item.runs[0] if len(item.runs) == 1 else item.encoder.name
+        words = f"train {name}" if item.step == "training" else f"evaluate {name} --promote"
         warn(f"{flow} ({item.subject}) {ended} and is not started again: `facetflow {words}` does.")
         return False
     number = max((int(str(run.idempotency_key).rpartition(":")[2]) for run in runs), default=-1) + 1

@@ -1,6 +1,7 @@
 """A server does what is due once: one run for each identity, another attempt when that ended, and not for ever."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from generated import ENCODER
@@ -11,8 +12,9 @@ from prefect.states import Cancelled, Completed, Crashed, Failed, Pending, Runni
 from features.store.store import Store
 from flows import project as projects
 from flows.deployments import deploy
-from flows.server.attempts import ATTEMPTS, begin_due
+from flows.server.attempts import ATTEMPTS, _begin, begin_due
 from flows.server.prefect_address import talking_to
+from flows.trainings.due import Due
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 POOLED = ENCODER.replace('name = "s3bert"', 'name = "syntax"\npool = "gpu"')
@@ -99,6 +101,15 @@ def test_a_result_that_was_deleted_is_made_again_and_what_was_cancelled_is_left(
     assert [run.state.is_final() for run in trainings("s3bert")].count(False) == 1, "Prefect keeps the key of the old"
     assert len(trainings("syntax")) == 1
     assert "train_encoder (syntax) was cancelled and is not started again" in capsys.readouterr().err
+
+
+def test_seeds_that_are_left_to_the_user_are_evaluated_together(capsys):
+    asked = SimpleNamespace(read_flow_runs=lambda **_: [SimpleNamespace(state_type=SimpleNamespace(value="CANCELLED"))])
+    seeds = ("twin/00001-aaaaaa/seed-0", "twin/00001-aaaaaa/seed-1")
+    for runs, name in ((seeds, "twin"), (seeds[:1], seeds[0])):
+        item = Due("evaluation", SimpleNamespace(name="twin"), "id", "it is not evaluated yet", runs)
+        assert not _begin(asked, None, item)
+        assert f"`facetflow evaluate {name} --promote` does.\n" in capsys.readouterr().err
 
 
 def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, trainings, capsys):
