@@ -102,7 +102,7 @@ def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> Search
     if among and (path == STANDARD or path.exists()):  # an empty name would be this folder
         return (texts_of_folder if path.is_dir() else texts_of_file)(path, columns)
     if here.store is None:
-        missing = "name a file to search with --among" if among is None else f"{among!r} does not exist"
+        missing = "name a file to search (in a command by --among)" if among is None else f"{among!r} does not exist"
         raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")
     corpora = [corpus.name for corpus in here.corpora]
     if among is not None and among not in corpora:
