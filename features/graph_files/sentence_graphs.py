@@ -105,7 +105,8 @@ def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | N
         return parsed_graphs(texts), "graphs by the embedded parser"
     except ModelError as error:
         why = str(error).rstrip(".")
-        return {}, f"without graphs: no graph file was given, the store has none, and the parser does not run: {why}"
+        stored = "" if store is None else ", the store has none,"
+        return {}, f"without graphs: no graph file was given{stored} and the parser does not run: {why}"
 
 
 def _labels(graphs: Iterable[AmrGraph]) -> set[str]:

@@ -42,7 +42,8 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
     found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
     assert found == {}
     assert origin.startswith("without graphs: ")
-    assert origin.endswith(": no parser")
+    assert origin.endswith(", the store has none, and the parser does not run: no parser")
+    assert "store" not in find_graphs(["A boy sleeps."], [], None)[1]
 
 
 def test_vectors_of_labels_or_none_without_their_model(tmp_path):
