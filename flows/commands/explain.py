@@ -80,13 +80,11 @@ def explain(
     rows = _rows(sentences, table, here)
     pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
     explainer = Explainer(here, encoder)
-    if explainer.folder is None and no_graphs:
+    if explainer.folder is None and (no_graphs or shared is not None):
         raise click.UsageError(
-            "--no-graphs shows the encoder alone, but no encoder with facets is here: name one with --encoder, or "
-            "leave the option out"
+            f"{'--no-graphs' if no_graphs else '--words'} needs an encoder with facets, and none is here: `facetflow "
+            "models pull` gets one, or name one with --encoder"
         )
-    if explainer.folder is None and shared is not None:
-        raise click.UsageError("--words needs an encoder with facets, and none is here: name one with --encoder")
     if shared is not None and html is not None and not as_json:
         warn("Note: a page does not show how the words share a similarity; --json writes it, too.")
     if explainer.layout is not None and explainer.layout.lacks:
