@@ -12,7 +12,8 @@ All knowledge about deltalake is confined to this module. What we found out abou
   removes checkpoints instead (`spare_checkpoints`); commits stay, since they say where shards come from.
 - A checkpoint names each file that was ever removed, for as long as the table is told to remember that.
 - `vacuum(keep_versions=...)` and opening read a version anew, 50 ms each: for many, `files_at` reads the log once.
-- The log is written without fsync: we sync it after the commit.
+- The log and its checkpoints are written without fsync: we sync them after the commit. Nothing opens a table whose last
+  checkpoint is empty.
 """
 
 import contextlib
@@ -268,6 +269,8 @@ class Table:
 
     def _settle(self, version: int) -> None:
         with clear_errors(f"Saving the log of table {self.name!r} in {self._shown!r}"):
+            with contextlib.suppress(FileNotFoundError):  # most versions have none
+                self.storage.settle(self.file(f"_delta_log/{version:020d}{_CHECKPOINT}"))
             self.storage.settle(self.file(_log(version)))
 
     def _entry(self, version: int | None) -> Entry | None:

@@ -362,3 +362,15 @@ def test_log_is_forced_to_disk_before_a_commit_counts(store, recipes, filled, mo
 
     log = Path(store.location) / "tables" / "amr" / "_delta_log"
     assert synced[-2:] == [log / f"{1:020d}.json", log]
+
+
+def test_a_checkpoint_of_the_log_is_forced_to_disk(store, recipes, filled, monkeypatch):
+    synced: list[Path] = []
+    monkeypatch.setattr(durable, "sync", lambda path: synced.append(path.resolve(strict=True)))
+    log = Path(store.location) / "tables" / "amr" / "_delta_log"
+    for number in range(20):
+        receipt = store.write_shard("amr", f"s{number}", mark(recipes, "amr"), filled("amr", [f"s{number}"]))
+        store.commit([receipt], run_id="1", recipes=recipes)
+
+    (checkpoint,) = log.glob("*.checkpoint.parquet")
+    assert checkpoint in synced  # one that a power cut left empty would make the table unreadable
