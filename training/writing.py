@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from features.core import outputs
+from features.core.durable import sync, sync_all
 from features.core.faults import RecordUnreadable, RunNotWritten
 from features.core.file_errors import explain, system_number
 from features.core.leftovers import held_folder, remove_dead
@@ -40,7 +41,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     partial = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
     with writing(folder), held_folder(partial):
         yield partial
+        sync_all(partial)
         partial.replace(folder)
+        sync(folder.parent)
 
 
 def require_writable(folder: Path) -> None:

@@ -27,6 +27,12 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def sync_all(folder: Path) -> None:
+    """Force all files below a folder to disk, and their names, so that a rename of it publishes whole files only."""
+    for path in (*folder.rglob("*"), folder):
+        sync(path)
+
+
 def file_sha256(path: Path) -> str:
     """Return the digest of a file's bytes, 64 hexadecimal digits."""
     with path.open("rb") as file:

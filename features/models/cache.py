@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from features.core.durable import file_sha256, sync
+from features.core.durable import file_sha256, sync, sync_all
 from features.core.faults import ModelDamaged
 from features.models.files import digest, model_files
 from features.models.records import MODELS, Shipped, Wheel
@@ -104,8 +104,7 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     }
     manifest = Manifest(name, source, version, pinned, digests)
     (staged / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
-    for path in (*staged.rglob("*"), staged):  # so that the rename publishes whole files only
-        sync(path)
+    sync_all(staged)
     target = entry(name)
     target.parent.mkdir(exist_ok=True)
     if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder

@@ -8,6 +8,7 @@ import pytest
 import torch
 from sentences import refused
 
+from features.core import durable
 from features.core.faults import RunNotWritten
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, train
@@ -15,7 +16,7 @@ from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.process import Interrupted
 from training.train import main
-from training.writing import require_writable, write_json, writing
+from training.writing import require_writable, whole_folder, write_json, writing
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
@@ -106,3 +107,13 @@ def test_an_error_of_a_rust_library_is_one_of_the_file_system():
 def test_another_error_is_left_alone():
     with pytest.raises(ValueError, match="a bug"), writing(Path("model")):
         raise ValueError("a bug")
+
+
+def test_the_files_of_a_folder_are_forced_to_disk_before_it_appears(tmp_path, monkeypatch):
+    forced: list[Path] = []
+    monkeypatch.setattr(durable, "sync", lambda path: forced.append(path.relative_to(tmp_path)))
+    with whole_folder(tmp_path / "encoder") as partial:
+        (partial / "2_Dense").mkdir()
+        (partial / "2_Dense" / "model.safetensors").write_bytes(b"weights")  # as a library writes it
+    # After a power cut it would be there, finished and empty, and its checkpoint gone.
+    assert Path(partial.name, "2_Dense", "model.safetensors") in forced

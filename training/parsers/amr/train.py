@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from features import models
+from features.core.durable import sync_all
 from features.parsers.embedded.inputs import SentenceReader
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
@@ -119,6 +120,7 @@ def _finish(job: AmrParserJob, prepared: Prepared, description: Description, net
         names=lambda files: ", ".join(dict.fromkeys(file.label for file in files)) or "no other file",
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
+    sync_all(folder)  # before the record that says it is done
 
 
 def _choose_thresholds(parser: EmbeddedParser, dev: Sequence[Sentence]) -> Thresholds:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from features import models
+from features.core.durable import sync_all
 from features.core.faults import FileEmpty
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
@@ -93,6 +94,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
         learnt = {sentence.words for sentence in sentences}
         known = sum(sentence.words in learnt for sentence in dev)
         write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report, known=known))
+        sync_all(finished)  # before the record that says it is done
         write_json(finished / TRAINING_FILE, report)
 
     loop.run_and_write(write)
