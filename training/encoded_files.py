@@ -142,10 +142,12 @@ def _parts(folder: Path, made: dict[str, Any], output: Path) -> Iterator[Path]:
     with only_one(lock, f"Another process encodes to {str(output)!r}"):
         record, written = folder / _RECORD, json.dumps(made, sort_keys=True)
         if not record.is_file() or record.read_text() != written:
-            shutil.rmtree(folder, ignore_errors=True)
             with writing(folder):
+                record.unlink(missing_ok=True)
+                shutil.rmtree(folder, ignore_errors=True)
                 write_whole(folder, _RECORD, written.encode())
         yield folder
+        record.unlink()  # first: some parts without the ranges, as a kill may leave them, would be gone on with
         shutil.rmtree(folder)
         lock.unlink()
 

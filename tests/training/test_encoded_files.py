@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -93,6 +94,26 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(model, tiny_encoder, source, tm
     monkeypatch.setattr(model, "encode", lambda texts, **options: again.append(1) or encode(texts, **options))
     encode_file(model, tiny_encoder, source, output, precision=precision)
     assert len(again) == 4 - calls
+    assert output.read_bytes() == expected.read_bytes()
+
+
+def test_a_run_killed_while_it_removes_its_parts_does_not_go_on_from_what_is_left(
+    model, tiny_encoder, source, tmp_path, monkeypatch
+):
+    expected, output = tmp_path / "undisturbed.parquet", tmp_path / "v.parquet"
+    encode_file(model, tiny_encoder, source, expected, precision="int8")
+
+    def killed(folder, **_):
+        if (folder / "ranges.npy").exists():  # not where it removes what an earlier run may have left
+            (folder / "ranges.npy").unlink()
+            (folder / "00001.parquet").unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            encode_file(model, tiny_encoder, source, output, precision="int8")
+    encode_file(model, tiny_encoder, source, output, precision="int8")
     assert output.read_bytes() == expected.read_bytes()
 
 
