@@ -31,7 +31,8 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     with lock:
         deadline = time.monotonic() + _PATIENCE
         try:
-            while not (free := _free(lock.fileno())) and time.monotonic() < deadline:
+            # Its last holder may have deleted it: others lock the file that has its name now.
+            while not (free := _free(lock.fileno()) and _names(path, lock.fileno())) and time.monotonic() < deadline:
                 time.sleep(_POLL)
         except OSError as error:  # a network file system without locks
             raise LockImpossible(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
@@ -45,6 +46,10 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         except OSError as error:
             raise LockImpossible(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield
+
+
+def _names(path: Path, descriptor: int) -> bool:
+    return path.exists() and os.path.samestat(path.stat(), os.fstat(descriptor))
 
 
 def _free(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
