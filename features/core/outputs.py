@@ -89,9 +89,7 @@ def check_output(path: Path, *others: Path) -> None:
         if not folder.is_dir():
             raise _refused(path, NotADirectoryError())
         if folder == target.parent:
-            beside = target.with_name(f".{target.name[:50]}.{os.getpid()}.tmp")
-            beside.touch(exist_ok=False)
-            beside.unlink()
+            tempfile.TemporaryFile(dir=folder).close()
         elif not os.access(folder, os.W_OK):
             raise _refused(path, PermissionError())
     except OSError as error:

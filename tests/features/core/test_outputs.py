@@ -132,3 +132,15 @@ def test_an_output_that_is_named_twice_is_refused_before_the_work(tmp_path, monk
     check_output(file, tmp_path / "b.tsv", STANDARD)
     check_output(STANDARD, STANDARD)
     check_output(Path(os.devnull), Path(os.devnull))
+
+
+def test_a_check_that_is_killed_leaves_nothing_that_refuses_the_next(tmp_path, monkeypatch):
+    with monkeypatch.context() as killed, suppress(KeyboardInterrupt):
+        killed.setattr(Path, "unlink", interrupt)
+        check_output(tmp_path / "out.txt")
+    check_output(tmp_path / "out.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
