@@ -218,8 +218,11 @@ def newest_page(settings: Project) -> Path | None:
 
 def end_killed(settings: Project, store: Store) -> None:
     """Finish the pages of killed builds of this store; only for the holder of the store's lock."""
-    for record in store.runs():
-        facts = read(settings, record.run_id) if record.state == "running" else None
+    records = store.runs()
+    for record in records:
+        # The newest may have been killed between its record and its page.
+        unfinished = record.state == "running" or record is records[0]
+        facts = read(settings, record.run_id) if unfinished else None
         if facts is None or facts.state != "running":
             continue
         committed = {
@@ -230,11 +233,12 @@ def end_killed(settings: Project, store: Store) -> None:
         }
         for shard in facts.shards:
             _settle(shard, committed=(shard["stage"], shard["shard"]) in committed)
-        facts.state, facts.written = "killed", now()
-        facts.message = (
+        killed = (
             f"Its process {record.process} disappeared: it was killed, or its machine went down. What it committed "
             "is kept, and the next build continued from there."
         )
+        facts.state, facts.message = ("killed", killed) if record.state == "running" else (record.state, record.message)
+        facts.finished, facts.release, facts.written = record.finished, record.release, now()
         write(settings, facts)
 
 

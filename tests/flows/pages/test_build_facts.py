@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from features.store.runs import RunRecord
+from features.store.store import Store
 from flows import project as project_file
 from flows.commands.status import diff, status
 from flows.pages.build_facts import FactKeeper, end_killed, read
@@ -69,6 +70,20 @@ def test_of_a_killed_build_the_tables_say_what_it_committed(built):
     assert Counter(shard["state"] for shard in ended.shards) == {"committed": 31, "waiting": 1}
     assert ended.shards[-1]["attempts"][0]["outcome"] == "lost"
     assert "Killed." in file.with_name("build.html").read_text()
+
+
+def test_the_page_of_a_build_that_was_killed_after_its_record_says_how_it_ended(tmp_path):
+    corpus = 'name = "short"\n[[corpora]]\ndataset = "pairs"\nfiles = { train = "a.tsv" }\n'
+    (tmp_path / "facetflow.toml").write_text(corpus)
+    settings = project_file.load(tmp_path / "facetflow.toml")
+    store = Store.open(settings.store, create=True)
+    record = RunRecord("20260301T090500-ab12", "build_features", "2026-03-01T09:05:00+00:00", process="host:1")
+    FactKeeper(settings, store, record, BuildHistory()).look({})
+    store.record_run(dataclasses.replace(record, state="done", release=3, message="Published release 3."))
+
+    end_killed(settings, store)
+    ended = read(settings, record.run_id)
+    assert (ended.state, ended.release, ended.message) == ("done", 3, "Published release 3.")  # or gc would keep it
 
 
 def test_a_folder_that_cannot_be_written_is_said_once_and_fails_nothing(built, capsys):
