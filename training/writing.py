@@ -1,7 +1,6 @@
 """Writing the files of a training or evaluation atomically; an error of the file system becomes one sentence."""
 
 import json
-import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from features.core import outputs
 from features.core.durable import sync, sync_all
 from features.core.faults import RecordUnreadable, RunNotWritten
 from features.core.file_errors import explain, system_number
-from features.core.leftovers import held_folder, remove_dead
+from features.core.leftovers import beside, held_folder
 
 _BLOCK = 1 << 16  # bytes
 
@@ -37,8 +36,7 @@ def writing(path: Path) -> Iterator[None]:
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Provide a hidden folder to fill, which then appears as the given one; an empty one gives way."""
-    remove_dead(folder.parent.glob(f".{folder.name}.*.tmp"))  # of a process that was killed here
-    partial = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
+    partial = beside(folder)
     with writing(folder), held_folder(partial):
         yield partial
         sync_all(partial)

@@ -9,8 +9,10 @@ dead. Network file systems pass it on to other machines; on one without locks, f
 """
 
 import fcntl
+import glob
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
@@ -34,6 +36,13 @@ def hold(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
+
+
+def beside(path: Path) -> Path:
+    """Return a new name next to a file or folder to write it under, and remove what killed processes left there."""
+    start = f".{path.name[:50]}."
+    remove_dead(path.parent.glob(f"{glob.escape(start)}{'[0-9a-f]' * 8}.tmp"))
+    return path.with_name(f"{start}{secrets.token_hex(4)}.tmp")
 
 
 @contextmanager

@@ -8,7 +8,6 @@
 
 import gzip
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -154,7 +153,7 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.tmp")
+    temporary = leftovers.beside(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with leftovers.held_file(temporary) as file:
         with suppress(OSError):  # a new file, or a file system without modes

@@ -7,7 +7,6 @@ import torch
 
 from features.core.faults import CheckpointDamaged, OtherSettings
 from features.core.file_errors import first_line
-from features.core.leftovers import remove_dead
 from features.core.outputs import whole_file
 from training.writing import writing
 
@@ -18,7 +17,6 @@ FORMAT = 3
 
 def save(path: Path, state: dict[str, Any]) -> None:
     """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old file or the new one."""
-    remove_dead(path.parent.glob(f".{path.name}.*.tmp"))  # of a process that was killed here
     with writing(path), whole_file(path) as file:
         torch.save({"format": FORMAT, **state}, file)
 

@@ -142,5 +142,13 @@ def test_a_check_that_is_killed_leaves_nothing_that_refuses_the_next(tmp_path, m
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_command_had_half_written_goes_with_the_next_one(tmp_path):
+    other = tmp_path / ".out [1].txt.backup.tmp"
+    other.write_text("of somebody else")
+    (tmp_path / ".out [1].txt.0123abcd.tmp").write_text("half")
+    write_text(tmp_path / "out [1].txt", ["whole"])
+    assert {path.name for path in tmp_path.iterdir()} == {other.name, "out [1].txt"}
+
+
 def interrupt(*_, **__):
     raise KeyboardInterrupt
