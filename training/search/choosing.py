@@ -143,7 +143,8 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
     given = Path(name).expanduser()
     for folder in (given / ENCODER, given):
         if (folder / MODULES_FILE).is_file():
-            return folder
+            # `current` may lead to another run while this one is read.
+            return folder.resolve() if given.is_symlink() or given.parent.is_symlink() else folder
     if given.is_dir():
         raise NotAnEncoder(
             f"{name!r} holds no encoder (there is no {MODULES_FILE}); give the folder of an encoder, or of the run "
