@@ -11,6 +11,7 @@ A model appears by a single rename of its whole folder, so it is there completel
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -107,7 +108,11 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     sync_all(staged)
     target = entry(name)
     target.parent.mkdir(exist_ok=True)
-    if target.exists():  # an older or damaged copy, which may be open elsewhere: deleted with the temporary folder
+    with suppress(ModelDamaged):
+        if (other := read_manifest(name)) is not None:  # of a process that was faster, and may be reading it
+            check(other, contents=True)
+            return target / "files"
+    if target.exists():  # a damaged copy, which may be open elsewhere: deleted with the temporary folder
         target.rename(folder.with_name("replaced"))
     staged.rename(target)
     sync(target.parent)

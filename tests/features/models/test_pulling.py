@@ -10,6 +10,7 @@ import tarfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sentences import refused
@@ -18,6 +19,7 @@ from features.core import leftovers
 from features.core.errors import ModelError
 from features.core.faults import ArchiveUnsafe, ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, UnknownModel
 from features.models import MODELS, locate, pull, pulled, verify
+from features.models import cache as installing
 from features.models.records import Archive, Wheel
 
 Register = Callable[[Wheel | Archive], str]
@@ -47,6 +49,21 @@ def test_a_model_that_is_there_is_not_pulled_again(tiny: str, index: Path) -> No
     folder = pull(tiny)
     shutil.rmtree(index)
     assert pull(tiny) == folder
+
+
+def test_a_model_that_a_faster_process_has_installed_stays_where_it_is_read(
+    tiny: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install = installing.install
+    faster: list[int] = []
+
+    def late(*given: Any, **about: Any) -> Path:
+        monkeypatch.setattr(installing, "install", install)
+        faster.append(pull(tiny).stat().st_ino)
+        return install(*given, **about)
+
+    monkeypatch.setattr(installing, "install", late)
+    assert [pull(tiny).stat().st_ino] == faster
 
 
 def test_a_damaged_model_is_pulled_again(tiny: str, model_files: dict[str, bytes], cache: Path) -> None:
