@@ -18,7 +18,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +29,7 @@ from torch import Tensor, nn
 
 from features.core.exported import exported
 from features.core.faults import DeviceMissing, TrainingsApart
+from features.core.leftovers import scratch
 from features.core.locks import only_one
 from features.parsers.devices import resolve_device
 from training.loop.settings import LoopSettings
@@ -173,7 +173,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         return
     _check_gpus(settings)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="facetflow-")))
+        folder = stack.enter_context(scratch("processes"))
         (folder / "job.json").write_text(job.model_dump_json(), encoding="utf-8")
         # They meet in a folder of this user and talk on this machine only: torch would listen on all interfaces.
         loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))

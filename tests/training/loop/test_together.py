@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from features.core.leftovers import _SCRATCH_NAME
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
+from training.loop.settings import LoopSettings
+from training.loop.together import MEETING, all_processes
 
 
 @pytest.fixture
@@ -134,6 +137,13 @@ if __name__ == "__main__":
         with all_processes(LoopSettings(processes=2, device="cpu"), "stranger", Job()):
             main()
 """
+
+
+def test_what_processes_share_is_removed_also_after_a_kill():
+    with all_processes(LoopSettings(processes=2, device="cpu"), "this", LoopSettings()):
+        folder = Path(os.environ[MEETING]).parent
+        assert _SCRATCH_NAME.fullmatch(folder.name)  # which the next build or training looks for
+    assert not folder.exists()
 
 
 @pytest.mark.slow
