@@ -10,8 +10,9 @@ client, obstore, is the library that delta-rs and polars read with: it repeats w
                      changes it, and the holder notices. Whoever finds it unchanged for `EXPIRY` takes it over; no clock
                      but the waiting process's own is read, so clocks may differ
 
-Two processes that both believe to hold a lease, after a network was cut, do twice the work and no harm: commits and
-releases are conditional PUTs of their own.
+Two processes that both believe to hold a lease, after a network was cut, do twice the work, and each commit and release
+is a conditional PUT of its own. Only if both read corpora may the later one replace rows of the other, until the next
+build reads them again.
 """
 
 import errno
