@@ -173,8 +173,10 @@ class ShardRunner:
         room = {True: IN_FLIGHT * self.available.gpu, False: IN_FLIGHT * self.available.cpu}
         for item, *_ in self._running.values():
             room[self._on_gpu(item.stage)] -= 1
-        left = []
-        for item in waiting:
+        left: list[ShardWork] = []
+        for at, item in enumerate(waiting):
+            if max(room.values()) <= 0:  # most of the time: the rest is not looked at
+                return [*left, *waiting[at:]]
             on_gpu = self._on_gpu(item.stage)
             if any(need in self._lost for need in item.waits_for):
                 self._lost.add((item.stage, item.shard))

@@ -46,3 +46,23 @@ def test_workers_that_join_during_a_build_have_shards_too(monkeypatch, tmp_path)
     assert (capacity.workers, runner.available.workers) == (1, 4)
     times = [json.loads((tmp_path / shard).read_text()) for shard in shards]
     assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
+
+
+def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
+    class Waiting:
+        looked_at = 0
+        stage, shard = "amr", Shard("sentences-00000")
+
+        @property
+        def waits_for(self):
+            Waiting.looked_at += 1
+            return ()
+
+    capacity = SimpleNamespace(workers=1, cpu=1, gpu=0)
+    runner = ShardRunner(None, None, SimpleNamespace(capacity=capacity, address=None), BuildProgress(), "run")
+    started = []
+    monkeypatch.setattr(runner, "_start", started.append)
+    waiting = [Waiting() for _ in range(1000)]
+    assert runner._submit(waiting) == waiting[2:]
+    assert started == waiting[:2]
+    assert Waiting.looked_at < 10
