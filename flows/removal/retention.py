@@ -97,18 +97,18 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
     with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
         gone = [run.link.resolve() for run in gone_runs(settings.runs).values()]  # it may be restored beside its seeds
         current = {group_of(run).resolve() for run in (*current_runs(settings.runs).values(), *gone)}
-        named = list(_paths_in(settings.model_dump(mode="json"), settings.base))
+        named = _paths_in(settings.model_dump(mode="json"), settings.base)
+        current |= {each for path in named for each in (path, *path.parents)}
         old = []
         for _, of_encoder in groupby(all_runs(settings.runs), encoder_name):
             runs = list(of_encoder)
+            groups = {group: list(seeds) for group, seeds in groupby(runs, group_of)}
             finished = [run for run in runs if is_finished(run)]
             kept = {group_of(run) for run in (runs[-1], *([newest(finished)] if finished else []))}
-            for group in sorted({group_of(run) for run in runs} - kept):
-                seeds = [run for run in runs if group_of(run) == group]
-                folder = group.resolve()
+            for group in sorted(groups.keys() - kept):
+                seeds = groups[group]
                 if (
-                    folder not in current
-                    and not any(path.is_relative_to(folder) for path in named)
+                    group.resolve() not in current
                     and not any(state_of(run).state == "running" for run in seeds)
                     and not any(map(is_in_use, {group, *seeds}))
                 ):

@@ -16,10 +16,11 @@ from features.core.errors import ModelError
 from features.core.faults import RunGone
 from features.store.store import Store
 from flows import project as project_file
+from flows.removal import retention
 from flows.removal.retention import clean_up, find_old_runs, remove
 from training.evaluation.promotion import promote
 from training.run_records import LOCK, in_use, unused
-from training.runs import all_runs
+from training.runs import all_runs, group_of
 
 DAY = 24 * 3600
 PROJECT = """\
@@ -185,3 +186,12 @@ def test_a_reader_that_comes_while_a_run_is_taken_away_is_told(settings, add):
 
 def test_a_project_without_runs_has_none(settings):
     assert old(settings, days=0) == []
+
+
+def test_each_training_is_looked_at_a_few_times_however_many_there_are(settings, add, monkeypatch):
+    for number in range(40):
+        add(f"syntax/{number:05d}-aaaaaa/seed-0", 50)
+    groups = []
+    monkeypatch.setattr(retention, "group_of", lambda run: groups.append(run) or group_of(run))
+    assert len(old(settings, days=7)) == 39
+    assert len(groups) < 5 * 40
