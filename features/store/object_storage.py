@@ -121,9 +121,11 @@ class ObjectStorage(Storage):
                 raise
 
     def delete(self, *names: str) -> None:
-        for name in names:
+        def delete_one(name: str) -> None:
             with suppress(FileNotFoundError), _as_files(name):
                 obstore.delete(self._client, name)
+
+        self.map(delete_one, names)
 
     def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
         """Return nothing: an object is there whole or not at all; what was half uploaded, the bucket's rules expire."""

@@ -13,7 +13,6 @@ import importlib.metadata
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
 
@@ -318,12 +317,12 @@ class Store(StoreReader):
         oldest = time.time() - older_than.total_seconds()
         stale: list[Entry] = []
         with clear_errors(f"Removing files of table {table.name!r}"):
-            for path in paths:
-                with suppress(FileNotFoundError):
-                    entry = self.storage.stat(table.file(path))
-                    # A worker may since have written the same content again without having committed it yet.
-                    if entry.modified / 1000 <= oldest:
-                        stale.append(entry)
+            for entry in self.storage.stats(f"tables/{table.name}", [table.file(path) for path in paths]):
+                if isinstance(entry, OSError) and not isinstance(entry, FileNotFoundError):
+                    raise entry
+                # A worker may since have written the same content again without having committed it yet.
+                if isinstance(entry, Entry) and entry.modified / 1000 <= oldest:
+                    stale.append(entry)
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale

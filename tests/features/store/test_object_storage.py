@@ -280,6 +280,16 @@ def test_many_objects_are_described_by_one_listing(bucket, number):
     assert len(asked) == (1 if number == 40 else number + 1)
 
 
+def test_garbage_is_described_by_one_listing(bucket, filled):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    for number in range(40):
+        store.write_shard("amr", f"s{number}", "0" * 64, filled("amr", ["a"]))
+    before = len(server.seen())
+    assert len(store.collect_garbage(timedelta(0)).files) == 40
+    assert sum("HEAD" in line for line in server.seen()[before:]) < 40
+
+
 def test_uses_are_read_again_only_after_a_commit(bucket, filled):
     server, url = bucket
     store = Store.open(url, create=True)
