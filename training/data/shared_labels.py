@@ -45,7 +45,8 @@ class AspectLabels:
 
     def only(self, names: Sequence[str]) -> Self:
         """Return some of the labels."""
-        columns = [self.names.index(name) for name in names if name in self.names]
+        places = {name: column for column, name in enumerate(self.names)}
+        columns = [places[name] for name in names if name in places]
         return type(self)(tuple(self.names[column] for column in columns), self.matrix[:, columns])
 
 
