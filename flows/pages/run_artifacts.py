@@ -47,9 +47,9 @@ class BuildArtifacts:
 
     def look(self, *, ended: bool = False) -> None:
         """Show the progress of the build; called a few times a second."""
-        shards, share = self._history.shards, round(100 * self._history.share, 1)
-        if not self._outbox.open or not shards:
+        if not self._outbox.open or not (shards := self._history.shards):
             return
+        share = round(100 * self._history.share, 1)
         if ended or share != self._share:
             self._share = share
             self._outbox.show(_progress(self._name, share, shards))
