@@ -185,6 +185,15 @@ class StoreReader:
                 origins.setdefault((Shard(shard), Fingerprint(fingerprint)), origin)
         return origins
 
+    def marks(self, table: str) -> dict[Shard, list[tuple[int, Fingerprint | None]]]:
+        """Return the versions of a table that changed a shard, newest first, with its fingerprint, None without one."""
+        marks: dict[Shard, list[tuple[int, Fingerprint | None]]] = {}
+        for version, metadata in self._table(table).history() if table in self._ids else ():
+            withdrawn = dict.fromkeys(metadata.get("withdrawn", {}).get(table, ()))
+            for shard, mark in {**withdrawn, **metadata.get("shards", {})}.items():
+                marks.setdefault(Shard(shard), []).append((version, mark))
+        return marks
+
     def uses(self, versions: Mapping[str, int] | None = None) -> Uses:
         """Return which corpora use which shard at versions of the tables, or the newest; reads five columns, once."""
         at = versions or {}

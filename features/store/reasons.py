@@ -54,7 +54,7 @@ class ReasonFinder:
         self, store: StoreReader, recipes: Mapping[str, Recipe], expected: Mapping[ShardKey, Fingerprint]
     ) -> None:
         self._provenance = cache(store.provenance)
-        self._committed = cache(store.committed)
+        self._marks = cache(store.marks)
         self._recipes = recipes
         self._identities = {stage: identity(recipe) for stage, recipe in recipes.items()}
         self._expected = expected
@@ -83,10 +83,8 @@ class ReasonFinder:
         return [changed for changed in inputs if changed.changes] or inputs
 
     def _before(self, stage: str, shard: Shard, versions: Mapping[str, int]) -> Fingerprint | None:
-        if stage not in versions:
-            return None
-        committed = self._committed(stage, versions[stage]).get(shard)
-        return committed.fingerprint if committed else None
+        marks = self._marks(stage).get(shard, ())
+        return next((mark for version, mark in marks if version <= versions.get(stage, -1)), None)
 
     def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
         """Return what changed in the recipe of a shard since its fingerprint was `before`."""

@@ -298,3 +298,12 @@ def test_pair_shard_without_pairs_reads_no_sentences(store, ingest, filled):
 
     work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
     assert work["metrics", "pairs-00002"].upstream == (("pairs", "pairs-00002"),)
+
+
+def test_why_inputs_changed_is_found_without_opening_old_versions(store, ingest, build, monkeypatch):
+    ingest()
+    build(chain())
+    opened, committed = set(), type(store).committed
+    monkeypatch.setattr(type(store), "committed", lambda self, *at: opened.add(at[1:]) or committed(self, *at))
+    assert "input" in {work.reason.kind for work in plan(store, chain(batch_size=32)).todo}
+    assert opened == {(None,)}
