@@ -144,9 +144,9 @@ class Table:
             entry = self._entry(None)
         return _version(entry) if entry else self.open(to_commit=True).version()
 
-    def files(self, version: int | None = None) -> list[DataFile]:
-        """Return the table's files at a version, by stage and shard; no file is opened."""
-        return self._files(self.open(version))
+    def files(self, version: int | None = None, shards: Collection[str] | None = None) -> list[DataFile]:
+        """Return the table's files at a version, of some shards or of all, by stage and shard; no file is opened."""
+        return self._files(self.open(version), shards)
 
     def files_at(self, versions: Collection[int]) -> Iterator[tuple[int, Collection[DataFile]]]:
         """Yield versions, ascending, with the files at each: as `files`, but each entry of the log is read once.
@@ -285,9 +285,11 @@ class Table:
     def _shown(self) -> str:
         return self.storage.url(self._folder)
 
-    def _files(self, table: DeltaTable) -> list[DataFile]:
+    def _files(self, table: DeltaTable, shards: Collection[str] | None = None) -> list[DataFile]:
         with self._clear_errors("Reading"):
             frame = pl.DataFrame(table.get_add_actions(flatten=True))
+        if shards is not None:
+            frame = frame.filter(pl.col("partition.shard").is_in([*shards]))
         files = [
             DataFile(
                 path=row["path"],

@@ -232,7 +232,7 @@ class StoreReader:
     def is_whole(self, stage: str, shard: Shard) -> bool:
         """Return whether the committed rows and rejects of one shard are byte for byte what was written."""
         tables = [self._table(stage), self._table("rejects")]
-        files = [[file for file in table.files() if file.key in {(None, shard), (stage, shard)}] for table in tables]
+        files = [[file for file in table.files(None, [shard]) if file.stage in {None, stage}] for table in tables]
         return not any(damaged_files(table, of_shard, deep=True) for table, of_shard in zip(tables, files, strict=True))
 
     def verify_files(self, versions: Mapping[str, int] | None = None) -> None:
@@ -274,16 +274,12 @@ def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.La
 
 def _select_files(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
     """Return the files of some shards of a table, which must be committed, or of all when None."""
-    files = table.files(version)
-    if shards is None:
-        return files
-    wanted = set(shards)
+    files = table.files(version, shards)
     # A shard without rejects has no file in that table.
-    missing = set() if "stage" in table.partitions else wanted - {file.shard for file in files}
-    if missing:
+    if "stage" not in table.partitions and (missing := set(shards or ()) - {file.shard for file in files}):
         store = table.storage.location
         raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
-    return [file for file in files if file.shard in wanted]
+    return files
 
 
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:

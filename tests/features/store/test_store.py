@@ -24,8 +24,9 @@ from features.core.faults import (
     UnknownTable,
 )
 from features.schemas import SENTENCES
-from features.store import layout
+from features.store import delta, layout
 from features.store.fingerprints import fingerprint
+from features.store.receipts import DataFile
 from features.store.store import Store
 from features.store.tables import TABLES
 
@@ -195,6 +196,15 @@ def test_shards_and_columns_are_chosen(store, recipes, filled):
     assert store.read("sentences", shards=["s2", "s0"], columns=["sentence_id"]).rows() == [("a",), ("c",)]
     assert store.read("sentences", shards=[]).height == 0
     assert store.scan("sentences", shards=["s1"]).collect()["sentence_id"].to_list() == ["b"]
+
+
+def test_of_many_files_only_those_of_the_asked_shards_are_described(store, recipes, filled, monkeypatch):
+    commit(store, recipes, filled, "sentences", **{f"s{number}": ["a"] for number in range(20)})
+    described = []
+    monkeypatch.setattr(delta, "DataFile", lambda **of_file: described.append(of_file) or DataFile(**of_file))
+    assert store.read("sentences", shards=["s3", "s7"]).height == 2
+    assert store.is_whole("sentences", "s5")
+    assert [each["shard"] for each in described] == ["s3", "s7", "s5"]
 
 
 def test_shard_without_rows_is_committed(store, recipes, filled):
