@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -142,15 +143,15 @@ def encoder_name(run: Path) -> str:
     return run.parent.parent.name
 
 
-def all_runs(runs: Path, *, linked: bool = False) -> list[Path]:
-    """Return the folders of all runs, finished or begun, sorted by id.
+def all_runs(runs: Path, encoder: str = "", *, linked: bool = False) -> list[Path]:
+    """Return the folders of all runs, finished or begun, or of those of an encoder, sorted by id.
 
     Runs behind links, such as the current one, count only if `linked`: they have two ids then.
     """
     marks = (TRAINING_JOB, RECORD, f"{ENCODER}/{TRAINING_FILE}")
     return sorted(
         run
-        for run in runs.glob("*/*/seed-*")
+        for run in runs.glob(f"{escape(encoder) or '*'}/*/seed-*")
         if group_of(run) != run
         and any((run / mark).exists() for mark in marks)
         and (linked or not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
@@ -230,9 +231,8 @@ def runs_named(runs: Path, name: str) -> list[Path]:
     linked = runs / name
     if name and linked.is_symlink() and linked.resolve().is_relative_to(runs.resolve()):
         name = linked.resolve().relative_to(runs.resolve()).as_posix()
-    begun = all_runs(runs)
-    by_id = [run for run in begun if f"{run_id(runs, run)}/".startswith(f"{name}/")]
-    return by_id or [run for run in begun if encoder_name(run) == name]
+    begun = all_runs(runs, name.partition("/")[0])
+    return [run for run in begun if f"{run_id(runs, run)}/".startswith(f"{name}/")]
 
 
 def latest_encoder(runs: Path) -> Path:

@@ -18,6 +18,7 @@ from features.core.faults import (
     UnknownRun,
 )
 from features.core.locks import only_one
+from training import runs as runs_module
 from training.encoders.s3bert.settings import S3bertSettings
 from training.run_records import LOCK, recorded, state_of, trained_as
 from training.runs import (
@@ -25,6 +26,7 @@ from training.runs import (
     check_encoder_name,
     encoder_name,
     find_encoder,
+    group_of,
     run_folder,
     run_id,
     run_title,
@@ -91,6 +93,14 @@ def test_of_hundreds_of_runs_only_some_are_listed(tmp_path):
 
 def test_seed_1_is_not_seed_10(runs):
     assert runs_named(runs, "syntax/00001-aaaaaa/seed-1") == [runs / FINISHED[1]]
+
+
+def test_runs_of_other_encoders_are_not_looked_at(runs, monkeypatch):
+    looked_at = set()
+    monkeypatch.setattr(runs_module, "group_of", lambda run: looked_at.add(encoder_name(run)) or group_of(run))
+    assert len(runs_named(runs, "syntax")) == 4
+    assert looked_at == {"syntax"}
+    assert [runs_named(runs, name) for name in ("", "*", "syn*", "..", ".", "[s]yntax")] == [[]] * 6
 
 
 @pytest.mark.parametrize(
