@@ -145,8 +145,11 @@ class Store(StoreReader):
         for name, written in files.items():
             writing.check_files(tables[name], written)
         metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
+        # Old rows first: after a crash and a return to old settings they would count as made, with new rejects.
+        for name, shards in self._with_other_rejects(unique).items():
+            tables[name].replace([], [(None, shard) for shard in shards], metadata | {"withdrawn": {name: shards}})
         before = self.versions()
-        # Rejects first: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are
+        # Rejects next: a crash in between leaves rejects of a shard that is made again, never rows whose rejects are
         # lost.
         emptied = [(receipt.stage, receipt.shard) for receipt in unique if not receipt.reject_data]
         made = [receipt for receipt in unique if receipt.reject_data]
@@ -161,6 +164,19 @@ class Store(StoreReader):
                 described = metadata | {"versions": before | after} | writing.described(made, recipes)
                 after[name] = table.replace(files[name], (), described)
         return after
+
+    def _with_other_rejects(self, receipts: Sequence[Receipt]) -> dict[str, list[Shard]]:
+        """Return stage → shards whose rows are committed under another fingerprint, with rejects or to get some."""
+        names = {receipt.shard for receipt in receipts}
+        rejected = {file.key for file in self._table("rejects").files(None, names)}
+        shards: dict[str, list[Shard]] = {}
+        for stage in sorted({receipt.stage for receipt in receipts if receipt.data}):
+            old = {file.shard: file.fingerprint for file in self._table(stage).files(None, names)}
+            for receipt in receipts:
+                is_new = receipt.stage == stage and old.get(receipt.shard, receipt.fingerprint) != receipt.fingerprint
+                if is_new and (receipt.reject_data or (stage, receipt.shard) in rejected):
+                    shards.setdefault(stage, []).append(receipt.shard)
+        return shards
 
     def withdraw(self, shards: Iterable[ShardKey], *, run_id: str) -> dict[str, int]:
         """Remove those of the shards that are committed, with their rejects; releases that hold them still do.

@@ -283,6 +283,28 @@ def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
     assert (ids(store, "amr"), store.read("rejects").height) == (["a"], 1)
 
 
+@pytest.mark.parametrize("rejected", [["b"], []])
+@pytest.mark.parametrize("transactions", [0, 1, 2])
+def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
+    store, recipes, filled, monkeypatch, rejected, transactions
+):
+    old = store.write_shard("amr", "s0", mark(recipes, "amr", "old"), filled("amr", ["a"], ["c"]))
+    store.commit([old], run_id="1", recipes=recipes)
+    new = store.write_shard("amr", "s0", mark(recipes, "amr", "new"), filled("amr", ["a"], rejected))
+    real, done = DeltaTable.create_write_transaction, []
+
+    def killed(*arguments, **options):
+        if len(done) == transactions:
+            raise KeyboardInterrupt
+        done.append(real(*arguments, **options))
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.commit([new], run_id="2", recipes=recipes)
+    made = store.committed("amr")
+    assert not made or (made["s0"].path, store.rejected()["amr", "s0"].path) == (old.data.path, old.reject_data.path)
+
+
 def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatch):
     mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
     theirs = store.write_shard("amr", "s0", mark(recipes, "amr", "theirs"), filled("amr", ["b"]))
