@@ -134,8 +134,7 @@ def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collecti
             by_name.setdefault(encoder_name(run), []).append(run)
     last = {name: newest(of_name) for name, of_name in by_name.items()}
     in_use = {name: run for name, run in last.items() if name not in promoted} | current or last
-    if named := in_use.keys() & set(among):
-        in_use = {name: in_use[name] for name in named}
+    in_use = {name: run for name, run in in_use.items() if name in among} or in_use
     chosen = [current[name] for name in in_use if name in current]
     if len(chosen) == 1:
         return chosen[0] / ENCODER

@@ -135,6 +135,16 @@ def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
     assert encoder_in_use_with(runs, lambda folder: False) is None
 
 
+def test_of_encoders_finished_at_the_same_time_every_process_uses_the_same(tmp_path):
+    names = [f"encoder{number}" for number in range(9)]
+    for name in names:  # as an archive with one time for all files leaves them
+        encoder = tmp_path / name / "00001-aaaaaa" / "seed-0" / "encoder"
+        encoder.mkdir(parents=True)
+        (encoder / "training.json").write_text("{}")
+        os.utime(encoder / "training.json", (0, 0))
+    assert encoder_in_use(tmp_path, among=names[1:]) == tmp_path / "encoder1" / "00001-aaaaaa" / "seed-0" / "encoder"
+
+
 def test_something_else_of_that_name_is_left_alone(runs):
     (runs / "syntax" / "current").mkdir()
     with refused(RunGone):
