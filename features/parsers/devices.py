@@ -21,6 +21,7 @@ def resolve_device(device: str) -> str:
         ModelError: torch is not installed.
         SettingsError: it is not the name of a device, or this process does not see the device.
     """
+    device = "cpu" if device == "cpu:0" else device  # as accelerate calls that of each process
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", str(device)):
         raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     with importing("Models need torch", "encoders"):
