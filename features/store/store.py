@@ -125,6 +125,9 @@ class Store(StoreReader):
     def commit(self, receipts: Iterable[Receipt], *, run_id: str, recipes: Mapping[str, Recipe]) -> dict[str, int]:
         """Make written shards part of their tables: first the rejects of all, then each table in one transaction.
 
+        Rows that are replaced and had other rejects, or get some, are taken out before, so that a crash leaves none of
+        them with rejects of other settings.
+
         Tables are committed one after the other: those before a failing one stay committed, and each is whole. Returned
         is the version of each table that has receipts (and of `rejects`).
 
@@ -145,7 +148,7 @@ class Store(StoreReader):
         for name, written in files.items():
             writing.check_files(tables[name], written)
         metadata = {"run_id": run_id, "code_version": importlib.metadata.version("facetflow")}
-        # Old rows first: after a crash and a return to old settings they would count as made, with new rejects.
+        # Left in, they would count as made after a crash and a return to old settings, with new rejects.
         for name, shards in self._with_other_rejects(unique).items():
             tables[name].replace([], [(None, shard) for shard in shards], metadata | {"withdrawn": {name: shards}})
         before = self.versions()
