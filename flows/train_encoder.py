@@ -72,8 +72,9 @@ def train_encoder(
         if not names and not settings.encoders:
             # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
             warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
-        encoders = [settings.encoder(name) for name in dict.fromkeys(names)] or list(settings.encoders)
-        if wanted is not None:
+        if wanted is None:
+            encoders = [settings.encoder(name) for name in dict.fromkeys(names)] or list(settings.encoders)
+        else:  # an encoder that waited may have left the project
             pinned = store.release()
             items = due(settings, Contents.of(store, pinned))
             encoders = [item.encoder for item in items if (item.step, item.identity) == ("training", wanted)]

@@ -220,7 +220,9 @@ def test_a_training_that_a_refresh_began_is_on_the_newest_release_and_only_while
     capsys.readouterr()
     assert train("grown", wanted=before["grown"]) == [], "of older rows: a newer one is due instead"
     assert train("seen", wanted=before["seen"]) == [], "it was finished meanwhile"
-    assert capsys.readouterr().err.count("It is no longer due: it was done meanwhile") == 2
+    project(encoder("seen", "captions"))
+    assert train("grown", wanted=before["grown"]) == [], "it left the project"
+    assert capsys.readouterr().err.count("It is no longer due: it was done meanwhile") == 3
 
 
 def test_a_run_of_a_store_that_was_there_before_is_of_other_data(project, store):
