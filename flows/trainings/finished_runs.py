@@ -181,11 +181,11 @@ def shortfalls(settings: project.Project) -> list[Shortfall]:
 
 def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
     for run, state in unfinished_since(runs, encoder.name)[-1:]:
-        if state.state == "failed":
+        if state.state != "running":
             further = seed_of(run) - encoder.loop.seed
             seeds = f" --seeds {further + 1}" if further > 0 else ""
             advice = f"`facetflow train {encoder.name} --release {release_of(run)}{seeds}` tries again"
-            yield Shortfall("training", encoder.name, run_id(runs, run), "failed", state.message, advice)
+            yield Shortfall("training", encoder.name, run_id(runs, run), _IN_WORDS[state.state], state.message, advice)
 
 
 def _after(settings: project.Project, name: str) -> Iterator[Shortfall]:

@@ -99,6 +99,9 @@ def test_a_newest_training_that_failed_is_told_with_the_command_that_tries_again
         "message": "No room.",
         "advice": advice,
     }
+    write_json(failed / "run.json", {"state": "running", "message": "", "at": "2099-01-01T00:00:00+00:00"})
+    killed = "Newest training syntax/00003-aaaaaa/seed-1 was interrupted: starts over when the same release"
+    assert killed in said(capsys), "no process trains it"
 
 
 def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
