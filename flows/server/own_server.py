@@ -159,13 +159,11 @@ class OwnServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self.ended():
-                raise ServerNotStarted(f"The Prefect server ended while starting: {self._last_words().rstrip('.')}.")
+                raise ServerNotStarted(f"The Prefect server ended while starting: {self._last_words()}.")
             if time.monotonic() > deadline:
-                log = f"; its log is {str(self._log)!r}" if self._lasting else ""
                 raise ServerSilent(
                     f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s "
-                    f"({self._last_words().rstrip('.')}): run the same command again, when this machine has less to "
-                    f"do{log}."
+                    f"({self._last_words()}): run the same command again, when this machine has less to do."
                 )
             time.sleep(_POLL)
 
@@ -195,7 +193,8 @@ class OwnServer:
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
-        return lines[-1] if lines else "it left no message"
+        log = f"; its log is {str(self._log)!r}" if self._lasting else ""
+        return f"{lines[-1].rstrip('.') if lines else 'it left no message'}{log}"
 
 
 def _no_port(port: int, error: OSError) -> str:

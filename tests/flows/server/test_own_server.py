@@ -89,14 +89,16 @@ def test_an_api_that_does_not_answer_is_named(monkeypatch):
         pass
 
 
-def test_a_server_that_cannot_start_says_why(monkeypatch):
+@pytest.mark.parametrize("lasting", [False, True])
+def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr("sys.executable", "/bin/false")
-    server = OwnServer()
-    with refused(ServerNotStarted):
+    server = OwnServer(tmp_path if lasting else None)
+    with refused(ServerNotStarted) as told:
         server.wait_until_ready()
     server.stop()
-    assert not server.home.exists(), "also where its process could not remove it"
+    assert (f"its log is {str(tmp_path / 'server.log')!r}" in str(told.value)) is lasting, "as of a damaged database"
+    assert server.home.exists() is lasting, "also where its process could not remove it"
 
 
 @pytest.mark.slow
