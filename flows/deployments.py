@@ -136,7 +136,7 @@ def deploy_lost() -> None:
             continue
         try:
             made = deploy(Path(project_file), cron=cron)
-            say(f"The server has lost its database; registered again: {', '.join(made.names)}.")
+            say(f"The server has lost its projects; registered again: {', '.join(made.names)}.")
         except FacetflowError as error:
             warn(f"The server has lost the project {project_file!r}, and it cannot be registered again: {error}")
 
@@ -260,7 +260,9 @@ def _project_files() -> set[str]:
     from prefect.client.orchestration import get_client
 
     with server_does("say which projects it has"), get_client(sync_client=True) as client:
-        return {str(deployment.parameters.get("project_file")) for deployment in _of_flow(client, REFRESH)}
+        refreshes = _of_flow(client, REFRESH)
+    # One whose work pool was deleted never runs again.
+    return {str(each.parameters.get("project_file")) for each in refreshes if each.work_pool_name is not None}
 
 
 def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -> tuple[str, ...]:

@@ -40,12 +40,16 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
         with talking_to(server.address), get_client(sync_client=True) as client:
             deploy_lost()
             said = capsys.readouterr().err
-            assert "The server has lost its database; registered again: refresh/ours, train_encoder/ours" in said
+            assert "The server has lost its projects; registered again: refresh/ours, train_encoder/ours" in said
             assert "registered again: refresh/theirs" in said
             assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
             (schedule,) = client.read_deployment_by_name("refresh/ours").schedules
             assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
+            client.delete_work_pool("facetflow")
+            deploy_lost()
+            assert "has lost its projects; registered again: refresh/ours" in capsys.readouterr().err
             theirs = client.read_deployment_by_name("refresh/theirs")
+            assert theirs.work_pool_name == "facetflow"
             assert theirs.schedules == []
             client.delete_deployment(theirs.id)
             deploy_lost()
