@@ -136,7 +136,8 @@ def deploy_lost() -> None:
             continue
         try:
             made = deploy(Path(project_file), cron=cron)
-            say(f"The server has lost its projects; registered again: {', '.join(made.names)}.")
+            again = f"registered again: {', '.join(made.names)}. {next_steps(made, None)}"
+            say(f"The server has lost its projects; {again}")
         except FacetflowError as error:
             warn(f"The server has lost the project {project_file!r}, and it cannot be registered again: {error}")
 

@@ -42,6 +42,7 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
             said = capsys.readouterr().err
             assert "The server has lost its projects; registered again: refresh/ours, train_encoder/ours" in said
             assert "registered again: refresh/theirs" in said
+            assert said.count("The refresh is scheduled") == said.count("The refresh has no schedule yet") == 1
             assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
             (schedule,) = client.read_deployment_by_name("refresh/ours").schedules
             assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
