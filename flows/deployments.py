@@ -205,7 +205,7 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
             description=description,
             parameters={"project_file": str(target.project_file), **more},
             version=target.resource,
-            # Refreshes of one store run one at a time; so do trainings and evaluations in one pool.
+            # Of a project, one refresh runs at a time, and in each pool one training and one evaluation.
             concurrency_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
             entrypoint_type=EntrypointType.MODULE_PATH,
             work_pool_name=other or pool,
