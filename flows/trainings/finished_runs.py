@@ -180,7 +180,9 @@ def shortfalls(settings: project.Project) -> list[Shortfall]:
 
 
 def _training(runs: Path, encoder: EncoderSettings) -> Iterator[Shortfall]:
-    for run, state in unfinished_since(runs, encoder.name)[-1:]:
+    wanted = {settings_digest(encoder), ""}  # of settings that the project has left, nothing is lacking
+    unfinished = [(run, state) for run, state in unfinished_since(runs, encoder.name) if _digest(run) in wanted]
+    for run, state in unfinished[-1:]:
         if state.state != "running":
             further = seed_of(run) - encoder.loop.seed
             seeds = f" --seeds {further + 1}" if further > 0 else ""

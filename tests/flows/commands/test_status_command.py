@@ -20,6 +20,7 @@ from flows.command_line import run
 from flows.project import load
 from training.evaluation.promotion import promote
 from training.evaluation.run import FORMAT
+from training.jobs import Source, TrainingJob
 from training.run_records import record_evaluation, record_failed_evaluation
 from training.writing import write_json
 
@@ -102,6 +103,11 @@ def test_a_newest_training_that_failed_is_told_with_the_command_that_tries_again
     write_json(failed / "run.json", {"state": "running", "message": "", "at": "2099-01-01T00:00:00+00:00"})
     killed = "Newest training syntax/00003-aaaaaa/seed-1 was interrupted: starts over when the same release"
     assert killed in said(capsys), "no process trains it"
+    other = load(runs.parent / "facetflow.toml").encoder("syntax").model_copy(update={"max_tokens": 64})
+    source = Source(store=runs.parent / "store", release=3)
+    job = TrainingJob[Source, type(other)](source=source, settings=other, output=failed, base=runs.parent)
+    (failed / "train.json").write_text(job.model_dump_json())
+    assert killed not in said(capsys), "the project file went back to earlier settings"
 
 
 def test_what_became_of_the_newest_training_after_it_is_told(runs, capsys):
