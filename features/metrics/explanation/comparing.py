@@ -270,13 +270,13 @@ class ComparedGraphs:
         return moved
 
     def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:
-        """Return frames, in quotes, in which two parts have each other's roles, if each has one of the other."""
+        """Return words of frames in which two parts have each other's roles, if each has one of the other."""
         ways: tuple[list[str], list[str]] = ([], [])
         for node, image in self.same_frames():
             ours, theirs = self.fillers(0, node), self.fillers(1, image)
             for frames, (one, other) in zip(ways, (parts, parts[::-1]), strict=True):
                 if {ours.get(stem) for stem in one} & {theirs.get(stem) for stem in other} - {None}:
-                    frames.append(self.word(0, node) or "")
+                    frames.extend(filter(None, [self.word(0, node)]))  # not "father" beside "daughter"
         return ways[0] + ways[1] if all(ways) else []
 
     def fillers(self, side: int, node: int) -> dict[str, frozenset[str]]:

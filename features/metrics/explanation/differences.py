@@ -135,7 +135,7 @@ def _roles(told: Told) -> None:
         _exchange(told, texts.exchange, moved)
     elif len(moved) == 2 and not (texts.apart or texts.may_be_passive):
         stems = [stem for stem, _ in moved]
-        frames = [frame for frame in both.swaps((stems[:1], stems[1:])) if frame]
+        frames = both.swaps((stems[:1], stems[1:]))
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
             words = joined([texts.token(0, stem).shown for stem in stems])
             told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
@@ -151,10 +151,12 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
-    starts = sorted(texts.token(0, stem).start for stem in ends)
-    between = [token for token in texts.tokens[0] if starts[0] < token.start < starts[-1]]
-    inside = any(token.lower in _CLAUSES for token in between)
-    other_verb = any(token.stem in both.frame_stems - texts.shared for token in between)  # called x, talked to x
+    starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
+    between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
+    inside = any(token.lower in _CLAUSES for token in between[0])
+    other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
+    links = {token for chunk in texts.chunks for part in chunk for token in part if token.kind == "link"}
+    frames = [] if all(map(links.intersection, between)) else frames  # "load hay onto a cart", "load a cart with hay"
     if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
     elif (texts.is_dative and not other_verb) or texts.is_genitive or both.coordinates(ends):

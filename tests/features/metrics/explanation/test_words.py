@@ -896,6 +896,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Mr Lee met Mr Kim.", "Lee met Kim.", "(m / meet-02 :ARG0 (l / lee) :ARG1 (k / kim))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr". Not '
           'in the graphs: "Mr" in a.')),
+        ("They loaded hay onto the truck.", "They loaded the truck with hay.",
+         "(l / load-01 :ARG0 (t / they) :ARG1 (h / hay) :ARG2 (k / truck))",
+         "(l / load-01 :ARG0 (t / they) :ARG1 (k / truck) :ARG2 (h / hay))",
+         ('Both have "They", "loaded", "hay" and "truck"; "hay" and "truck" change places; "onto" in a, "with" in b.')),
+        ("Tom is Lea's father.", "Lea is Tom's daughter.",
+         '(h / have-rel-role-91 :ARG0 (p / person :name "Tom") :ARG1 (q / person :name "Lea") :ARG2 (f / father))',
+         '(h / have-rel-role-91 :ARG0 (p / person :name "Lea") :ARG1 (q / person :name "Tom") :ARG2 (d / daughter))',
+         'Same names; "Tom" and "Lea" change places; "father" in a, "daughter" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
