@@ -61,7 +61,8 @@ def _negations(told: Told) -> None:
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
-        sure = scope and not others and not _is_far(texts, side, more, nodes[side])
+        single = len({cue.stem for cue in more} - {"nor"}) <= len(scope)  # not "no one is without"
+        sure = scope and single and not others and not _is_far(texts, side, more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
         polar = both.facets["negations"]  # "unharmed" may negate as much as "not injured"

@@ -95,7 +95,10 @@ _BRITISH = {
     "our": "or", "ogu": "og", "enc": "ens", "isation": "ization", "is": "iz", "ys": "yz", "tr": "ter", "br": "ber",
 }  # fmt: skip
 """Ends of stems: colour, favourite, catalogue, defence, organisation, organise, analyse, centre, fibre."""
-_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non-", "non", "mis")
+_NEGATED = re.compile(  # "incapable", but not "invested"
+    r"(?:un|non-?|mis|dis(?!close|count|cover|miss|place|play|pose)|i[lmnr](?!diff|flam|formation|migr|stance|valu)(?=.+"
+    r"(?:al|id|l[ey]|t(?:y|ies)|[ae]r|ere|ic|ane?|[ae]n(?:t|ced?|cy)|[aeiu]te|i[sv]e|ect|xact|ous|ure|tice|[st]ion)s?$))(.+)"
+)
 
 
 class Token(NamedTuple):
@@ -262,11 +265,8 @@ def negates(word: Token, other: Token) -> bool:
     (True, True, False)
     """
     long, short = word.lower, other.lower
-    if len(short) > 3 and any(
-        stem_of(long.removeprefix(prefix)) == other.stem for prefix in _PREFIXES if prefix in long[:4]
-    ):
-        return long != short and word.stem != other.stem
-    return long.endswith("less") and (short.removesuffix("ful") == long.removesuffix("less"))
+    bare = _NEGATED.fullmatch(long) if len(short) > 3 else None
+    return stem_of(bare[1]) == other.stem if bare else long[-4:] == "less" and short.removesuffix("ful") == long[:-4]
 
 
 def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:

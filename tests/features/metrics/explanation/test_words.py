@@ -904,6 +904,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(h / have-rel-role-91 :ARG0 (p / person :name "Tom") :ARG1 (q / person :name "Lea") :ARG2 (f / father))',
          '(h / have-rel-role-91 :ARG0 (p / person :name "Lea") :ARG1 (q / person :name "Tom") :ARG2 (d / daughter))',
          'Same names; "Tom" and "Lea" change places; "father" in a, "daughter" in b.'),
+        ("No one is without faults.", "Everyone has faults.",
+         "(f / fault-01 :polarity - :ARG1 (n / no-one))", "(h / have-03 :ARG0 (e / everyone) :ARG1 (f / fault-01))",
+         ('Both have "faults"; only a has the negation "No one" and "without", b has "Everyone": the parser reads that '
+          'it negates "faults"; only b says "has". Graphs leave out "is" in a.')),
+        ("He improved the play.", "He proved the display.",
+         "(i / improve-01 :ARG0 (h / he) :ARG1 (p / play))", "(p / prove-01 :ARG0 (h / he) :ARG1 (d / display))",
+         ('Both have "He"; "improved" in a and "proved" in b are spelt alike, perhaps one word; "play" in a, "display" '
+          'in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
