@@ -220,5 +220,5 @@ def _begins_alike(token: Token, parts: Sequence[str], label: str) -> bool:  # no
 
 
 def _has(stems: set[str], token: Token) -> bool:
-    numbered = token.lower.rstrip("dhnrst") if token.lower[:1].isdigit() else token.lower  # the 21st, the 1990s
+    numbered = token.stem.rstrip("dhnrst") if token.stem[:1].isdigit() else token.lower  # the 21st, the 1990s
     return not stems.isdisjoint({token.stem, token.lower, numbered, *token.lower.split("-")})

@@ -22,6 +22,7 @@ _IN_UNITS = {
     "decad": (10, "year"), "century": (100, "year"),
 }  # fmt: skip
 """Stem of a unit → how much it is of another."""
+_UNITS = {*_IN_UNITS, *(unit for _, unit in _IN_UNITS.values())}
 _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
@@ -49,7 +50,8 @@ class Quantity(NamedTuple):
     def stems(self) -> tuple[str, ...]:
         """The stems of its words, a number in words as one."""
         bound = _BOUNDS.get(self.tokens[0].lower, "")
-        return (*map(stem_of, bound.split()), *value_of(self.tokens[bool(bound) :]))
+        number = " ".join(value_of(self.tokens[bool(bound) :]))
+        return (*map(stem_of, bound.split()), *re.sub(r"(?<=\d)-(?=\d)", " to ", number).split())  # 3-4, 3 to 4
 
     @property
     def sign(self) -> str | None:
@@ -204,7 +206,7 @@ class ComparedGraphs:
                 at = last + 1
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
                 at = last + 1  # three sons Jim and Bob
-            unit = next((token for token in order[last + 1 : last + 3] if token in units), None)
+            unit = next((t for t in order[last + 1 : last + 3] if t in units or t.stem in _UNITS), None)
             at = last + 2 if order[last].stem == "half" and behind.lower in {"a", "an"} and order[last + 2 :] else at
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:

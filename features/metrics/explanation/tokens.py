@@ -20,14 +20,15 @@ _TOKEN = re.compile(
     r"""https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))? # 1990s
+      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?     # .5, 1990s
+        (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?
       | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
       | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
-      | (?<=\s)(?:[<>!=]=|[<>=≠≤≥])(?=[\s\d]) | (?<=\w)(?:[<>!=]=|[<>≠≤≥])(?=\w)             # x != y
+      | (?<=\s)(?:[<>!=]=|[<>=≠≤≥+])(?=[\s\d]) | (?<=\w)(?:[<>!=]=|[<>≠≤≥])(?=\w)             # x != y
       | ['’](?:s|re|ve|ll|d|m)\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
@@ -53,7 +54,7 @@ slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mist
 using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
 meant; understand understood"""
 _FORMS = f"""{_VERBS};
-evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg; kilometer km;
+evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos; kilometer km;
 meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 pound lb lbs; ounce oz; hour hr hrs; minute min mins; second sec secs;
 man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
@@ -78,7 +79,7 @@ _WORDS: dict[Kind, str] = {
     "link": "in on at under over above below behind between into onto from with within after before during since until "
     "through across against near beside around for about up down off out if unless because although though while when "
     "where why how what who which whose or but and than as like so inside outside toward towards along per "
-    "despite via among upon amid beyond also too < > <= >= != =",
+    "despite via among upon amid beyond also too < > <= >= != = +",
     "grammar": "a an the be do have to of that this there by will would let whether",
 }
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
@@ -91,6 +92,7 @@ ORDINALS = {
     "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh",
     "8th": "eighth", "9th": "ninth", "10th": "tenth",
 }  # fmt: skip
+_NTH = {word: digits for digits, word in ORDINALS.items()}
 _BRITISH = {
     "our": "or", "ogu": "og", "enc": "ens", "isation": "ization", "is": "iz", "ys": "yz", "tr": "ter", "br": "ber",
 }  # fmt: skip
@@ -195,7 +197,7 @@ def stem_of(word: str) -> str:
         return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
-    if lower not in ORDINALS and (digits := lower.strip("$€£% "))[:1].isdigit():
+    if lower not in ORDINALS and (digits := lower.strip("$€£% ")).lstrip(".")[:1].isdigit():
         return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
     bare = ORDINALS.get(lower) or _bare(re.sub(r"(?<!\bre)\b-\b", "", lower))  # e-mail, but not re-signed
     return _LEMMAS.get(bare, bare)
@@ -226,11 +228,15 @@ _LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma
 
 
 def _spelt(word: str) -> str | None:
-    """Return the digits of a number in words: "five", "ninety-five"."""
+    """Return the digits of a number in words: "five", "ninety-five", "nineteenth"."""
     tens, hyphen, ones = word.partition("-")
+    if word.endswith("th") and not {word, ones} & _NTH.keys():
+        return (number := _spelt(word.replace("lfth", "lveth").replace("ieth", "yth")[:-2])) and f"{number}th"
     first, second = spelt_number(tens), spelt_number(ones)
     if not hyphen:
         return first
+    if first and ones in _NTH and tens.endswith("ty"):
+        return f"{first[:-1]}{_NTH[ones]}"  # not "one-third"
     if first and second and int(second) >= 100:
         return str(int(first) * int(second))
     return str(int(first) + int(second)) if first and second and tens.endswith("ty") and int(second) < 10 else None
@@ -293,6 +299,6 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and lower.lstrip("-−+$€£")[:1].isdigit())
+        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
         kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)
