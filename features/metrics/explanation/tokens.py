@@ -22,8 +22,8 @@ _TOKEN = re.compile(
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?     # .5, 1990s
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?
-      | at\s+(?:least|most)\b | no\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b | per\s+cent\b
-      | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
+      | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b
+      | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
@@ -36,6 +36,7 @@ _TOKEN = re.compile(
 )
 _CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "wo": "will"}
 """Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
+_SIGNS = str.maketrans("⁄’−", "/'-")
 _NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
 _VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
@@ -174,7 +175,7 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
     if _MONTH.search(text):  # "the 4th of July" is "July 4"
-        days = (re.fullmatch(r"(\d+)(?:st|nd|rd|th)", token.lower) for token in tokens)
+        days = (re.fullmatch(r"(\d+)(?:st|nd|rd|th)", t.stem if t.kind == "quantity" else t.lower) for t in tokens)
         return [
             token._replace(stem=day[1], kind="quantity") if day else token
             for token, day in zip(tokens, days, strict=True)
@@ -284,15 +285,15 @@ def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 def _straight(text: str) -> str:
     fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
-    return " ".join((fraction if "⁄" in fraction else text).casefold().replace("⁄", "/").replace("’", "'").split())
+    return " ".join((fraction if "⁄" in fraction else text).casefold().translate(_SIGNS).split())
 
 
 def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
     lower = _straight(text)
     if is_part and (word := _CONTRACTED.get(lower)):
         return Token(text, start, word, _KIND[word])
-    if lower in _PHRASES:
-        return Token(text, start, *_PHRASES[lower])
+    if phrase := _PHRASES.get(lower.replace("not ", "no ")):
+        return Token(text, start, *phrase)
     if text.replace(".", "") in {"US", "USA"}:
         return Token(text, start, "us", "name")
     stem = stem_of(lower)

@@ -933,6 +933,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(i / improve-01 :ARG0 (h / he) :ARG1 (p / play))", "(p / prove-01 :ARG0 (h / he) :ARG1 (d / display))",
          ('Both have "He"; "improved" in a and "proved" in b are spelt alike, perhaps one word; "play" in a, "display" '
           'in b.')),
+        ("They met on the twelfth of May.", "They met on May 12th.",
+         "(m / meet-03 :ARG0 (t / they) :time (d / date-entity :day 12 :month 5))", None,
+         'The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.'),
+        ("Give not less than 30 days of notice.", "Give at least 30 days of notice.",
+         "(g / give-01 :ARG1 (n / notice :duration (t / temporal-quantity :quant 30 :unit (d / day))))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "not less than" in a and "at '
+          'least" in b.')),
+        ("It is −5 outside.", "It is -5 outside.", "(o / outside :domain (i / it))", None,
+         "Both have the same words in the same order, with other punctuation."),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
