@@ -160,7 +160,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [] if all(map(links.intersection, between)) else frames  # "load hay onto a cart", "load a cart with hay"
     if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
-    elif (texts.is_dative and not other_verb) or texts.is_genitive or both.coordinates(ends):
+    elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):

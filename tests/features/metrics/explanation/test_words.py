@@ -942,6 +942,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'least" in b.')),
         ("It is −5 outside.", "It is -5 outside.", "(o / outside :domain (i / it))", None,
          "Both have the same words in the same order, with other punctuation."),
+        ("He takes aspirin and no statins.", "He takes statins and no aspirin.",
+         "(t / take-01 :ARG0 (h / he) :ARG1 (a / and :op1 (s / aspirin) :op2 (n / statin :polarity -)))",
+         "(t / take-01 :ARG0 (h / he) :ARG1 (a / and :op1 (n / statin) :op2 (s / aspirin :polarity -)))",
+         ('Same frames; "no" has another place: the parser reads that it negates "statins" in a and "aspirin" in b; '
+          '"aspirin" and "statins" change places.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
