@@ -16,12 +16,11 @@ from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_o
 from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or"})
-_IN_UNITS = {
+_IN_UNITS = {  # stem of a unit → how much it is of another
     "kilometer": (1000, "meter"), "centimeter": (0.01, "meter"), "kilogram": (1000, "gram"),
     "liter": (1000, "milliliter"), "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "decad": (10, "year"), "century": (100, "year"),
 }  # fmt: skip
-"""Stem of a unit → how much it is of another."""
 _UNITS = {*_IN_UNITS, *(unit for _, unit in _IN_UNITS.values())}
 _HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
@@ -50,8 +49,7 @@ class Quantity(NamedTuple):
     def stems(self) -> tuple[str, ...]:
         """The stems of its words, a number in words as one."""
         bound = _BOUNDS.get(self.tokens[0].lower, "")
-        number = " ".join(value_of(self.tokens[bool(bound) :]))
-        return (*map(stem_of, bound.split()), *re.sub(r"(?<=\d)-(?=\d)", " to ", number).split())  # 3-4, 3 to 4
+        return (*map(stem_of, bound.split()), *value_of(self.tokens[bool(bound) :]))
 
     @property
     def sign(self) -> str | None:

@@ -249,7 +249,8 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     >>> [value_of(tokens_of(words)) for words in ("four thousand two hundred", "nearly half", "two dozen", "$2.1m")]
     [('4200',), ('nearly', 'half'), ('24',), ('2100000',)]
     """
-    stems = tuple(token.stem for token in tokens if token.stem != "and")  # one hundred and five
+    words = " ".join(token.stem for token in tokens if token.stem != "and")  # one hundred and five
+    stems = tuple(re.sub(r"(?<=\d)-(?=\d)", " to ", words).split())  # 3-4 as "3 to 4"
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
         return (dozens,) if dozens else (str(12 * int(stems[0])),) if re.fullmatch(r"\d{1,99}", stems[0]) else stems
