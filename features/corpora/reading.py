@@ -21,6 +21,7 @@ from features.core.files import open_text
 from features.core.types import RejectCode, Split
 from features.core.wording import counted
 from features.corpora.captions import Caption, pair_captions, read_captions
+from features.corpora.cells import encoding_fault
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
@@ -257,7 +258,10 @@ class Reader:
                 )
             count += 1
             text_a, text_b = (block.metadata.get("snt", "") for block in (a, b))
-            if text_a.strip() and text_b.strip():
+            # Metadata has a sign in place of what cannot be read.
+            if wrong := encoding_fault(b"".join(a.comments + b.comments).decode(errors="surrogateescape")):
+                yield self._bad(source, a.line, wrong)
+            elif text_a.strip() and text_b.strip():
                 yield PairRow(source.splits[0], text_a, text_b, None, None, f"{source.name}:{a.line}")
             else:
                 unnamed = b if text_a.strip() else a

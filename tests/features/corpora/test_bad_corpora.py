@@ -201,6 +201,18 @@ def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_a
         rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
 
 
+@pytest.mark.parametrize("sentence", [b"Caf\xe9.", b"A\0B."])
+def test_a_sentence_of_a_parsed_pair_that_is_not_utf8_is_a_reject(tmp_path, rows_and_rejects, sentence):
+    good = b"# ::snt A cat.\n(c / cat)\n\n" * 200
+    (tmp_path / "a.amr").write_bytes(good + b"# ::snt " + sentence + b"\n(c / cat)\n")
+    (tmp_path / "b.amr").write_bytes(good + b"# ::snt B.\n(c / cat)\n")
+
+    rows, rejects = rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "b.amr")})
+
+    assert len(rows) == 200
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:601", Code.BAD_ENCODING)]
+
+
 def test_an_unknown_split_in_a_column_is_a_reject(tmp_path, rows_and_rejects):
     (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\tsplit\nA\tB\ttrain\nA\tB\ttrian\n")
 
