@@ -73,7 +73,7 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
                 f"{str(Path(name) / ('*' + (path.suffix or '.tsv')))!r}."
             )
         if path.is_file():
-            expanded.append((path, name))
+            expanded.append((path, name.encode(errors="surrogateescape").decode(errors="replace")))
             continue
         if path.exists():
             raise NotAFile(

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from features.corpora.reading import read_evaluation, read_outcomes
-from features.corpora.rows import PairRow, Skip
+from features.corpora.rows import BadRow, PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Digests, locate
 
@@ -167,6 +169,14 @@ def test_a_pattern_begins_below_the_project_and_names_each_file_with_its_folder(
     named = list(read_outcomes(CorpusSettings(dataset="sts12", files={"test": "*/x.tsv"}), project))
 
     assert [row.origin for row in named if isinstance(row, PairRow)] == ["a/x.tsv:1", "b/x.tsv:1"]
+
+
+def test_a_name_of_a_file_that_is_not_utf8_can_be_written_in_a_reject(tmp_path):
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.tsv")).write_text("5\tA\tB\n9\tC\tD\n")
+
+    rows = list(read_outcomes(CorpusSettings(dataset="sts12", files={"test": "*.tsv"}), tmp_path))
+
+    assert [row.reject.entity_id for row in rows if isinstance(row, BadRow)] == ["caf\ufffd.tsv:2"]
 
 
 def test_evaluation_scores_are_in_the_official_range_and_unrated_pairs_left_out(tmp_path):
