@@ -71,6 +71,8 @@ def _columns(path: Path, width: int, image: int, captions: Sequence[int]) -> Ite
         elif len(cells) != width:
             message = f"the row has {counted(len(cells), 'cell')}; expected {width}"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+        elif not cells[image].strip():
+            yield line, RowError(RejectCode.WRONG_COLUMNS, "the cell of the image is empty; expected its name")
         else:
             for caption in captions:
                 yield _caption(cells[image], cells[caption], line)
@@ -80,7 +82,7 @@ def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
     for line, cells in cell_rows(path, "tsv", "ordinary"):
         if isinstance(cells, RowError):
             yield line, cells
-        elif len(cells) != 2 or "#" not in cells[0]:
+        elif len(cells) != 2 or not cells[0].rpartition("#")[0].strip():
             message = "the row is not image#number <tab> caption"
             yield line, RowError(RejectCode.WRONG_COLUMNS, message)
         else:
@@ -97,7 +99,9 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
     if not isinstance(annotations, list):
         raise UnknownForm(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
-        if not (isinstance(entry, dict) and isinstance(entry.get("caption"), str) and "image_id" in entry):
+        if not (
+            isinstance(entry, dict) and isinstance(entry.get("caption"), str) and entry.get("image_id") is not None
+        ):
             message = f"annotation {position} lacks 'image_id' or 'caption'"
             yield position, RowError(RejectCode.WRONG_COLUMNS, message)
         else:

@@ -170,20 +170,21 @@ def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
 
 
 def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_rejects):
-    (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n")
-    (tmp_path / "c.json").write_text(
-        json.dumps({"annotations": [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}]})
-    )
+    (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n\tA\tB\tC\n")
+    nowhere = {"image_id": None, "caption": "C"}
+    annotations = [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}, nowhere, nowhere]
+    (tmp_path / "c.json").write_text(json.dumps({"annotations": annotations}))
 
     rows, rejects = rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.tsv"})
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "C")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [
         ("c.tsv:2", Code.EMPTY_SENTENCE),
         ("c.tsv:3", Code.WRONG_COLUMNS),
+        ("c.tsv:4", Code.WRONG_COLUMNS),
     ]
     rows, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "B")]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.WRONG_COLUMNS)]
+    assert [reject.entity_id for reject in rejects] == ["c.json:2", "c.json:4", "c.json:5"]
 
 
 def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_and_rejects):
