@@ -233,5 +233,5 @@ def _require_mostly_utf8(path: Path) -> None:
     if bad > good:
         raise NotText(
             f"{str(path)!r} is not UTF-8 text ({counted(bad, 'line')} with other bytes): convert it, for instance with "
-            "iconv -f latin1 -t utf-8."
+            "iconv -f cp1252 -t utf-8."
         )
