@@ -3,7 +3,7 @@
 A wrong row is an item like any other, with its error, so reading goes on.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +54,8 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     needed = [column for role, column in layout.columns.items() if role not in layout.optional]
     columns = [layout.columns.get(role) for role in ROLES]
     nothing = True
-    for line, cells in named_rows(path, form, layout.quotes, width=width, blanks=blanks):
+    read = [*map(str, layout.columns.values())]
+    for line, cells in named_rows(path, form, read, layout.quotes, width=width, blanks=blanks):
         nothing = nothing and cells is BLANK
         if isinstance(cells, RowError):
             yield line, cells
@@ -69,6 +70,7 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
 def named_rows(
     path: Path,
     form: TableFormat,
+    read: Collection[str],
     quotes: Quotes = "detect",
     encoding: str | None = None,
     *,
@@ -77,20 +79,22 @@ def named_rows(
 ) -> Iterator[tuple[int, Mapping[Any, object] | RowError]]:
     """Yield the line of each row, and its cells by the names of their columns or what is wrong with it.
 
-    The encoding of a text file is UTF-8 when None. Without a header line it has a `width`, the least number of cells,
-    which are then named by their positions. Blank lines are skipped, or with `blanks` are wrong rows (`BLANK`).
+    Of a Parquet file only the columns to `read` are there: others may hold what Python has no type for. The encoding of
+    a text file is UTF-8 when None. Without a header line it has a `width`, the least number of cells, which are then
+    named by their positions. Blank lines are skipped, or with `blanks` are wrong rows (`BLANK`).
     """
     match form:
         case "parquet":
             from pyarrow.parquet import ParquetFile  # here, as `facetflow plan` mostly reads none
 
-            for name, kind in scan_parquet(path).collect_schema().items():
+            columns = {name: kind for name, kind in scan_parquet(path).collect_schema().items() if name in read}
+            for name, kind in columns.items():
                 if isinstance(kind, pl.Decimal) and kind.precision > 38:  # polars panics
                     raise UnknownForm(
                         f"{str(path)!r} has numbers of {kind.precision} digits in {name!r}: write floats."
                     )
             with reading_parquet(path):
-                batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches())
+                batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches(columns=[*columns]))
                 yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
         case "jsonl":
             with open_text(path, newline="\n", errors="surrogateescape") as file:

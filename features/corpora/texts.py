@@ -87,7 +87,7 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
 def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
-    for line, cells in named_rows(path, form, layout.quotes, layout.encoding):
+    for line, cells in named_rows(path, form, layout.columns, layout.quotes, layout.encoding):
         if isinstance(cells, RowError):
             yield line, cells
             continue
@@ -139,7 +139,7 @@ def read_text_table(path: Path, columns: Sequence[str], advice: str) -> Iterator
         problem = f"{source_name(path)} has no column {missing[0]!r}; it has {shown_names(there)}"
         raise ColumnMissing(f"{problem}{hint_of_form(path) or advice}.")
     require_once(path, there, [*columns, _ID])
-    for line, cells in named_rows(path, table_format(path)):
+    for line, cells in named_rows(path, table_format(path), [*columns, _ID]):
         try:
             if isinstance(cells, RowError):
                 raise cells

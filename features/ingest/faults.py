@@ -252,7 +252,7 @@ def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[Faul
     everywhere: Counter[str] = Counter()
     beside: dict[str, Counter[str]] = {key: Counter() for key in read}
     first: dict[tuple[str, str], int] = {}
-    for line, row in named_rows(source.path, "jsonl"):
+    for line, row in named_rows(source.path, "jsonl", read):
         if not isinstance(row, dict):
             continue
         others = row.keys() - keys

@@ -39,7 +39,7 @@ def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path, in_c
     content = path.read_bytes()
     path.write_bytes(content[:4] + bytes(20) + content[24:])
     with refused(UnknownForm):
-        [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet"))]
+        [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet", ["sentence_a"]))]
 
 
 def test_a_parquet_file_that_makes_polars_panic_is_one_sentence():
@@ -93,6 +93,16 @@ def test_a_type_that_polars_does_not_read_is_one_sentence(tmp_path, rows_and_rej
     pq.write_table(pa.table({"sentence_a": ["A"], "sentence_b": ["B"], "score": wide}), tmp_path / "p.parquet")
     with refused(UnknownForm):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+
+
+def test_a_column_that_is_not_read_may_hold_anything(tmp_path, rows_and_rejects):
+    never = pa.array([2**62], pa.timestamp("us"))  # what PostgreSQL's `infinity` becomes is no date of Python
+    table = pa.table({"sentence_a": ["A"], "sentence_b": ["B"], "label": [1], "until": never})
+    pq.write_table(table, tmp_path / "p.parquet")
+
+    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+
+    assert [row.label for row in rows] == ["1"]
 
 
 def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_rejects):
