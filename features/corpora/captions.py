@@ -109,7 +109,7 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
 
 
 def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
-    if wrong := encoding_fault(text):
+    if wrong := encoding_fault(f"{image}{text}"):
         return line, wrong
     if text.strip():
         return Caption(image, text, line)

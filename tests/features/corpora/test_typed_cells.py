@@ -56,6 +56,7 @@ def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_
     (tmp_path / "p.jsonl").write_text("\n".join([*rows, scored]))
     columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
     captions = [{"image_id": 1, "caption": text} for text in ("A", "\ud83d", "B")]
+    captions.append({"image_id": "\ud83d", "caption": "C"})
     (tmp_path / "c.json").write_text(json.dumps({"annotations": captions}))
 
     found, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns)
@@ -68,7 +69,10 @@ def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_
         assert (f"p.jsonl:{line}", code) in [(reject.entity_id, reject.code) for reject in rejects]
     found, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
     assert [(row.text_a, row.text_b) for row in found] == [("A", "B")]
-    assert [(reject.entity_id, reject.code) for reject in rejects] == [("c.json:2", Code.BAD_ENCODING)]
+    assert [(reject.entity_id, reject.code) for reject in rejects] == [
+        ("c.json:2", Code.BAD_ENCODING),
+        ("c.json:4", Code.BAD_ENCODING),
+    ]
 
 
 def test_parquet_cells_of_another_type_are_rejects(tmp_path, rows_and_rejects):
