@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from features.core.errors import RowError
 from features.core.types import RejectCode
+from features.core.wording import clipped
 from features.corpora.dataset import Dataset, LabelForm
 
 _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
@@ -41,10 +42,10 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     except (ValueError, OverflowError):
         score = math.nan
     if math.isnan(score):
-        raise RowError(RejectCode.BAD_SCORE, f"the score {written!r} is not a number; {expected}")
+        raise RowError(RejectCode.BAD_SCORE, f"the score {clipped(repr(written))} is not a number; {expected}")
     low, high = dataset.score_range or (-math.inf, math.inf)
     if not (math.isfinite(score) and low <= score <= high):
-        raise RowError(RejectCode.BAD_SCORE, f"the score {written!r} is out of range; {expected}")
+        raise RowError(RejectCode.BAD_SCORE, f"the score {clipped(repr(written))} is out of range; {expected}")
     return score
 
 
@@ -59,7 +60,8 @@ def read_label(written: str | None, form: LabelForm, dataset: Dataset) -> str | 
     if form == "votes_of_five" or (form == "votes_of_six" and text not in dataset.labels):
         return _majority(text, form)
     if dataset.labels and text not in dataset.labels:
-        message = f"the label {text!r} is unknown; expected one of {', '.join((*dataset.labels, *dataset.no_gold))}"
+        known = ", ".join((*dataset.labels, *dataset.no_gold))
+        message = f"the label {clipped(repr(text))} is unknown; expected one of {known}"
         raise RowError(RejectCode.BAD_LABEL, message)
     return text
 
@@ -74,7 +76,7 @@ def _majority(text: str, form: LabelForm) -> str | NoJudgement:
         yes, least, most = int(text), 4, 2
     else:
         expected = "(n, 6)" if form == "votes_of_six" else "(yes, no) of five votes, or 0 to 5"
-        raise RowError(RejectCode.BAD_LABEL, f"the label {text!r} is not a vote; expected {expected}")
+        raise RowError(RejectCode.BAD_LABEL, f"the label {clipped(repr(text))} is not a vote; expected {expected}")
     if yes >= least:
         return "1"
     if yes <= most:

@@ -19,7 +19,7 @@ from features.core.errors import RowError
 from features.core.faults import ColumnMissing, FileEmpty, NothingToScore, NotParallel, RowWrong, SplitUnclear
 from features.core.files import open_text
 from features.core.types import RejectCode, Split
-from features.core.wording import counted
+from features.core.wording import clipped, counted
 from features.corpora.captions import Caption, pair_captions, read_captions
 from features.corpora.cells import encoding_fault
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
@@ -224,7 +224,7 @@ class Reader:
         """Return the split that a row names; raise RowError WRONG_COLUMNS."""
         name, names = (written or "").strip(), self.record.split_names
         if name not in names:
-            message = f"the split {name!r} is unknown; expected one of {', '.join(names)}"
+            message = f"the split {clipped(repr(name))} is unknown; expected one of {', '.join(names)}"
             raise RowError(RejectCode.WRONG_COLUMNS, message)
         return names[name]
 
@@ -292,7 +292,9 @@ class Reader:
             return self._bad(source, row.line, RowError(RejectCode.NO_LABEL, message))
         for _, label in gold:
             if self.record.labels and label not in self.record.labels:
-                message = f"the label {label!r} is unknown; expected one of {', '.join(self.record.labels)}"
+                message = (
+                    f"the label {clipped(repr(label))} is unknown; expected one of {', '.join(self.record.labels)}"
+                )
                 return self._bad(source, row.line, RowError(RejectCode.BAD_LABEL, message))
         chosen = tuple((aspect, label) for aspect, label in gold if self.labels is None or label in self.labels)
         if not chosen:

@@ -78,9 +78,9 @@ def _of_aspect(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterato
     if not texts:
         yield fault("no_label")
     elif len(texts) == 1:
-        yield fault("one_label", texts=total, label=next(iter(texts)))
+        yield fault("one_label", texts=total, label=cut(next(iter(texts))))
     elif len(texts) >= _MANY and max(texts.values()) == 1:
-        yield fault("each_its_own", labels=total, label=next(iter(texts)))
+        yield fault("each_its_own", labels=total, label=cut(next(iter(texts))))
     elif several := _spelt_alike(texts):
         alike = list(chain.from_iterable(several))
         examples = {label: texts[label] for label in several[0]}
@@ -97,7 +97,7 @@ def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[F
         # Fewer are names with a comma in them.
         if len(joined) > 1 and 2 * len(joined) >= len(several):
             example = max(joined, key=lambda label: (texts[label], label))
-            shown = {"example": example, "count": texts[example], "separator": separator}
+            shown = {"example": cut(example), "count": texts[example], "separator": separator}
             yield fault("joined", labels=len(joined), times=sum(texts[label] for label in joined), **shown)
             return
 
@@ -112,7 +112,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
         texts = len({sentence for sentence, _ in rows})
-        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=example)
+        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=cut(example))
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
