@@ -14,6 +14,7 @@ from typing import NamedTuple
 from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.core.wording import clipped
+from features.corpora.cells import as_text
 from features.corpora.dataset import Dataset, LabelForm
 
 _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
@@ -33,7 +34,7 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     """
     limits = " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
     expected = f"expected a number{limits}"
-    if written is None or (isinstance(written, str) and not written.strip()):
+    if not as_text(written).strip():
         if not dataset.unscored:
             raise RowError(RejectCode.BAD_SCORE, f"the score is empty; {expected}")
         return None if dataset.kind == "own" else NoJudgement("not rated")

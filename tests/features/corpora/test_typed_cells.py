@@ -113,17 +113,18 @@ def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_re
     cells = {
         "sentence_a": ["A", "A", 1, True, ["A"]],
         "sentence_b": ["B"] * 5,
+        "score": [float("nan"), True, 1, 1, 1],
         "label": [float("nan"), True, "x", "x", "x"],
         "topic": [1.0, float("nan"), "t", "t", "t"],
     }
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
-    columns = {"label": "label", "group": "topic"}
+    columns = {"score": "score", "label": "label", "group": "topic"}
     rows, rejects = rows_and_rejects(
         tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns, draw={"dev": 0.1}
     )
-    assert [(row.label, row.group) for row in rows] == [(None, "1"), ("1", "")]
+    assert [(row.score, row.label, row.group) for row in rows] == [(None, None, "1"), (1.0, "1", "")]
     assert [reject.message for reject in rejects] == [
         "p.jsonl:3: the cell 1 is not text",
         "p.jsonl:4: the cell True is not text",
