@@ -43,9 +43,9 @@ def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
                 kept = {role: column for role, column in layout.columns.items() if column in columns}
                 require_once(path, columns, [str(column) for column in kept.values()])
                 return layout.model_copy(update={"form": form, "columns": kept, "quotes": quotes})
-            misfits.append(f"it has the columns {columns}")
+            misfits.append(f"its columns are {shown_names(columns)}")
         elif form in {"jsonl", "parquet"}:
-            names = ", ".join(map(repr, columns_of(path, form))) or "none"
+            names = shown_names(columns_of(path, form))
             raise UnknownForm(
                 f"{str(path)!r} is {form}, whose columns have names: {names}; give names instead of positions, "
                 'columns = { sentence_a = "…", sentence_b = "…" }.'

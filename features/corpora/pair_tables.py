@@ -9,7 +9,7 @@ from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
 from features.corpora.dataset import SENTENCES, Dataset, TableLayout
-from features.corpora.headers import columns_of, fitting_layout, hint_of_form
+from features.corpora.headers import columns_of, fitting_layout, hint_of_form, shown_names
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
 from features.corpora.registry import DATASETS
@@ -75,7 +75,7 @@ def _asked(
     """Return the layout of the two requested columns."""
     form = table_format(file)
     there = columns_of(file, form, [[str(column) for column in columns]])
-    listed = ", ".join(map(repr, there)) or "none"
+    listed = shown_names(there)
     keys = list(columns)
     if all(str(column).isdecimal() for column in columns) and not all(column in there for column in columns):
         keys = [*map(int, columns)]
@@ -115,10 +115,9 @@ def _found(
         tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
     such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(_PAIRS)))
-    listed = ", ".join(map(repr, there("detect"))) or "none"
     raise ColumnMissing(
         f"{name} has no columns known to hold two sentences, such as {' or '.join(such)}; its columns are "
-        f"{listed}: {advice}{hint_of_form(file)}."
+        f"{shown_names(there('detect'))}: {advice}{hint_of_form(file)}."
     )
 
 

@@ -162,6 +162,13 @@ def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, 
         rows_and_rejects(tmp_path, dataset=dataset, files={"train": name})
 
 
+def test_of_thousands_of_columns_the_first_are_shown(tmp_path, rows_and_rejects):
+    (tmp_path / "wide.tsv").write_text("\t".join(f"c{n}" for n in range(5000)) + "\n")
+
+    with refused(UnknownForm):
+        rows_and_rejects(tmp_path, dataset="snli", files={"train": "wide.tsv"})
+
+
 def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
     (tmp_path / "STS.input.a.txt").write_text("A\tB\nC\tD\n")
     (tmp_path / "STS.gs.a.txt").write_text("5\n")
