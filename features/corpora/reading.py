@@ -216,7 +216,7 @@ class Reader:
         if isinstance(label, NoJudgement):
             return Skip(split, label.reason, origin)
         if self.labels is not None and label not in self.labels:
-            return Skip(split, "label not asked for" if label else "no label", origin)
+            return Skip(split, f"label {clipped(label, 40)}" if label else "no label", origin)
         group = (row.group or "").strip()
         return PairRow(split, row.sentence_a, row.sentence_b, score, label, origin, group)
 

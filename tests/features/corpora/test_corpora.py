@@ -92,7 +92,7 @@ def test_labels_choose_the_rows(tmp_path):
         if isinstance(row, Skip)
     ]
     assert [(row.reason, row.origin) for row in skipped] == [
-        ("label not asked for", "nli.tsv:3"),
+        ("label neutral", "nli.tsv:3"),
         ("no gold label", "nli.tsv:4"),
     ]
 

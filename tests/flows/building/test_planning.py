@@ -254,6 +254,15 @@ def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path,
     ]
 
 
+def test_of_many_labels_that_are_not_asked_for_the_first_are_told(tmp_path, capfd):
+    rows = "".join(f"A\tB\tlabel {number}\n" for number in range(9))
+    (tmp_path / "p.tsv").write_text(f"sentence_a\tsentence_b\tlabel\nA\tB\tyes\n{rows}")
+    corpus = '[[corpora]]\ndataset = "pairs"\nfiles.train = "p.tsv"\nlabels = ["yes"]\n'
+    (tmp_path / "facetflow.toml").write_text(f'name = "labels"\nencoders = []\n{corpus}')
+    assert run(["plan", "--project", str(tmp_path)]) == 0
+    assert capfd.readouterr().out.splitlines()[0].endswith("1 label label 4, 4 for other reasons.")
+
+
 def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
     rows = ["1\tBlizzard\tsnow\tsnow again\t(4, 1)\tx\ty", "1\tBlizzard\tsnow\train\t(2, 3)\tx\ty"]
     (tmp_path / "dev.data").write_text("".join(f"{row}\n" for row in rows))
