@@ -34,7 +34,7 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     """
     limits = " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
     expected = f"expected a number{limits}"
-    if not as_text(written).strip():
+    if written is None or not as_text(written).strip():
         if not dataset.unscored:
             raise RowError(RejectCode.BAD_SCORE, f"the score is empty; {expected}")
         return None if dataset.kind == "own" else NoJudgement("not rated")
