@@ -50,6 +50,22 @@ def test_a_table_that_fits_has_no_shadow_on_a_screen_of_any_scale(browser, tmp_p
         assert picture.crop((0, round(top) - 2, *picture.size)).getextrema() == (255, 255), scale
 
 
+def test_what_colours_tell_stays_on_paper_and_where_colours_are_forced_and_no_table_is_cut_off(browser, tmp_path):
+    page = tmp_path / "page.html"
+    key = '<div class="labels"><span class="k1"><i></i> cats</span></div><div class="scroll"><table></table></div>'
+    page.write_text(render("features.core.pages/page.html", title="A page", body=Markup(key)))  # noqa: S704
+    browser.show(page)
+    forced = [{"name": "forced-colors", "value": "active"}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": forced})
+    look = """
+        const [dot, table] = [...document.querySelectorAll('.labels i, .scroll')].map(e => getComputedStyle(e));
+        return [dot.backgroundColor, dot.printColorAdjust, table.overflowX];
+    """
+    found = browser.run(look)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert found == ["rgb(217, 115, 13)", "exact", "visible"]
+
+
 def edges(browser, number):
     """Return how light the left and right edge of a table are, below its text."""
     box = browser.run(f"return document.querySelectorAll('.scroll')[{number}].getBoundingClientRect().toJSON();")
