@@ -3,14 +3,16 @@
 import re
 from html import escape
 from html.parser import HTMLParser
+from itertools import pairwise
 
 from sentences import refused
 
 from features.core.faults import NotEvaluated
-from features.core.pages import tell_date
+from features.core.pages import render, tell_date
 from features.metrics.registry import METRICS
+from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.run import evaluate, write_report
-from training.evaluation.suites import score_tables
+from training.evaluation.suites import Chapter, score_tables
 
 
 class Page(HTMLParser):
@@ -108,6 +110,32 @@ def test_what_a_facet_asks_is_shown_on_focus_within_a_narrow_window(scores, job,
     found = browser.run(shown)
     assert len(found) > 45
     assert {tuple(pair) for pair in found} == {(0, True)}
+
+
+def test_two_charts_of_a_suite_have_room_for_their_axes(browser, tmp_path):
+    bar = Bar("trec", "", 50.0, (40.0, 70.0), verdict="unclear")
+    charts = {name: draw_bars([bar], of="this encoder", axis="accuracy") for name in ("one", "other")}
+    page = tmp_path / "report.html"
+    nothing = dict.fromkeys(("rules", "date"), "") | dict.fromkeys(("warnings", "figures"), ())
+    chapter = ({"title": "Classification"}, [], Chapter(charts=charts))
+    report = {
+        "title": "report",
+        "heading": "report",
+        "subject": {},
+        "origin": {},
+        "chapters": [chapter],
+        "settings": None,
+    }
+    page.write_text(render("training.evaluation/report.html", **nothing | report))
+    browser.show(page)
+    ends = """
+        const ends = box => [box.left, box.right];
+        return [...document.querySelectorAll('.ticks')].map(axis =>
+            [...axis.children].map(tick => ends(tick.getBoundingClientRect())));
+    """
+    axes = browser.run(ends)
+    assert len(axes) == 2
+    assert all(left[1] + 6 < right[0] for ticks in axes for left, right in pairwise(ticks))
 
 
 def test_the_report_is_the_same_every_time(scores, job):
