@@ -10,22 +10,24 @@ document.addEventListener('pointerout', event => light(event, false));
 const read = async href => new DOMParser().parseFromString(await (await fetch(href)).text(), 'text/html');
 
 // A link within an answer changes the answer alone: the page keeps its place, and the address is that of the link.
-document.addEventListener('click', async event => {
+// Where that fails, as after the end of the explorer, the browser goes there, and says why.
+document.addEventListener('click', event => {
   const link = event.target.closest('a[data-in-place]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  const href = link.href;
+  change(link.href).catch(() => { location.href = link.href; });
+});
+const change = async href => {
   let page = await read(href);
   while (page.querySelector('.working')) {
     await new Promise(done => setTimeout(done, 700));
     page = await read(href);
   }
   const [old, made] = [document, page].map(each => each.querySelector('#answer'));
-  if (!old || !made) { location.href = href; return; }
   old.replaceWith(document.importNode(made, true));
   history.pushState(null, '', href);
   [...document.querySelectorAll('a[data-in-place]')].find(each => each.href === href)?.focus({ preventScroll: true });
-});
+};
 addEventListener('popstate', () => location.reload());
 
 // Fields that were left empty are not part of the address, nor, for another table, columns of the one shown.

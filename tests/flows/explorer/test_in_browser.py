@@ -126,6 +126,16 @@ def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(bro
     assert lit >= 1
 
 
+def test_a_facet_that_cannot_be_fetched_is_opened_so_that_the_browser_says_why(browser, shown):
+    shown(ADDRESSES["pair"])
+    browser.run("""
+        window.same = true;
+        window.fetch = async () => { throw new TypeError('Failed to fetch'); };
+        document.querySelector('a[data-in-place][href*="facet=concepts"]').click();
+    """)
+    wait(lambda: browser.run("return location.search.includes('facet=concepts') && !window.same;"))
+
+
 def test_another_table_is_not_asked_for_the_columns_of_the_one_shown(browser, shown):
     shown("/data?sort=smatch&metric=smatch&low=0.1&text=cats")
     browser.run(
