@@ -1,5 +1,7 @@
 """Maps of two encoders side by side: the same texts, each as its own encoder places them."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -56,6 +58,10 @@ def test_both_encoders_place_the_same_texts_and_their_start_models_none(mapped):
     assert "A (one): 30 % of the 5 nearest share a label" in page
     assert "B (o&lt;t&gt;her): 50 % of the 5 nearest share a label" in page
     assert page.count("<label") == len(TEXTS)
+    named = re.findall(r'<input [^>]*aria-labelledby="([^"]+)"', page)  # the text itself is hidden
+    assert sorted(named) == sorted(re.findall(r'<span id="([^"]+)"', page))
+    assert len(set(named)) == len(TEXTS)
+    assert "The 1 most frequent label has a colour;" in page
     for points in (of_a, of_b):
         for place in points["encoder t-SNE x"]:
             assert f":{100 * place:.1f}" in page
