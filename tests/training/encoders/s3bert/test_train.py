@@ -287,6 +287,7 @@ def test_the_model_card_says_where_it_comes_from(job):
     assert "| loop.learning_rate | `0.001` |" in card
     assert "smatch 0–1, unlabeled 2–3" in card
     assert "residual 30–47" in card
+    assert "): not recorded." in card
     assert "Not evaluated yet." in card
     assert "the cosine of a facet is to say how similar" in " ".join(card.split())
 
