@@ -242,8 +242,8 @@ def test_a_text_is_found_in_every_table_with_ids_of_sentences(in_project, asked,
 def test_rejected_rows_have_their_file_and_line(in_project):
     (row,) = in_project.json("/data?table=rejects")["found"]
     assert (row["file"], row["line"], row["code"]) == ("pairs.tsv", 2, "empty_sentence")
-    for none in ("page=2", "metric=line&low=7"):
-        assert "No row fits" in in_project.page(f"/data?table=rejects&{none}")
+    for none, said in {"page=2": "The last page is 1: ", "metric=line&low=7": "No row fits"}.items():
+        assert said in in_project.page(f"/data?table=rejects&{none}")
 
 
 @pytest.mark.parametrize(
@@ -425,6 +425,11 @@ def test_a_page_says_what_is_being_done():
     may_end.set()
     assert background.result_of(("a",), job, "Reading") == 7
     assert background.result_of(("b",), lambda _: 8, "Waiting") == 8
+
+
+def test_where_there_is_nothing_to_choose_from_that_is_said():
+    with pytest.raises(UnknownName, match="There is no run 'zzz'; there is none"):
+        Query({"run": "zzz"}).choice("run", [])
 
 
 def test_an_address_keeps_a_word_that_looks_like_nothing():
