@@ -17,12 +17,15 @@ document.addEventListener('click', event => {
   event.preventDefault();
   change(link.href).catch(() => { location.href = link.href; });
 });
+let chosen;
 const change = async href => {
+  chosen = href;
   let page = await read(href);
   while (page.querySelector('.working')) {
     await new Promise(done => setTimeout(done, 700));
     page = await read(href);
   }
+  if (chosen !== href) return;  // another one was meanwhile
   const [old, made] = [document, page].map(each => each.querySelector('#answer'));
   old.replaceWith(document.importNode(made, true));
   history.pushState(null, '', href);

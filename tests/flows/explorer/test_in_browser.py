@@ -136,6 +136,24 @@ def test_a_facet_that_cannot_be_fetched_is_opened_so_that_the_browser_says_why(b
     wait(lambda: browser.run("return location.search.includes('facet=concepts') && !window.same;"))
 
 
+def test_of_two_facets_the_one_chosen_last_is_shown_though_the_other_comes_later(browser, shown):
+    shown(ADDRESSES["pair"])
+    browser.run("""
+        const real = window.fetch, link = name => document.querySelector(`a[data-in-place][href*="facet=${name}"]`);
+        window.fetch = async href => {
+            const answer = await real(href);
+            if (href.includes('frames')) await new Promise(done => { setTimeout(done, 3000); });
+            window.late = href.includes('frames');
+            return answer;
+        };
+        link('frames').click();
+        link('concepts').click();
+    """)
+    wait(lambda: browser.run("return window.late;"))
+    time.sleep(1)
+    assert browser.run("return document.querySelector('#closer').textContent;").startswith("concepts")
+
+
 def test_another_table_is_not_asked_for_the_columns_of_the_one_shown(browser, shown):
     shown("/data?sort=smatch&metric=smatch&low=0.1&text=cats")
     browser.run(
