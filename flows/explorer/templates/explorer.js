@@ -40,8 +40,16 @@ document.addEventListener('formdata', event => {
   for (const [name, value] of [...event.formData]) if (!value || columns.includes(name)) event.formData.delete(name);
 });
 
-// What is still being made is asked for again.
-if (document.querySelector('.working')) setTimeout(() => location.reload(), 700);
+// What is still being made is asked for again, but not while a field is in use: a reload would empty it.
+if (document.querySelector('.working')) {
+  let timer, asking = false;
+  const ask = () => { if (!document.activeElement.form) { asking = true; location.reload(); } };
+  const again = () => { clearTimeout(timer); timer = setTimeout(ask, 700); };
+  document.addEventListener('focusin', event => { if (asking && event.target.form) { asking = false; stop(); } });
+  document.addEventListener('focusout', again);
+  addEventListener('beforeunload', () => clearTimeout(timer));  // a link or a form was chosen
+  again();
+}
 
 // What changes while a training runs is asked for again, and replaced where it stands.
 const renew = async () => {

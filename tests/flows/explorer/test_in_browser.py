@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 import time
 from itertools import pairwise
 from urllib.parse import urlencode
@@ -152,6 +153,20 @@ def test_of_two_facets_the_one_chosen_last_is_shown_though_the_other_comes_later
     wait(lambda: browser.run("return window.late;"))
     time.sleep(1)
     assert browser.run("return document.querySelector('#closer').textContent;").startswith("concepts")
+
+
+def test_what_is_typed_while_an_answer_is_made_stays(browser, shown, in_project):
+    shown("/pair")
+    made = threading.Event()
+    in_project.session.background.begin(("waiting",), lambda _: made.wait(60), "Waiting")
+    browser.show(f"http://127.0.0.1:{in_project.explorer.port}/pair?a=It+rains.&b=It+snows.")
+    time.sleep(1.5)  # the next request is on its way
+    browser.run("const field = document.querySelector('[name=a]'); field.focus(); field.value = 'It hails.';")
+    time.sleep(4)
+    assert browser.run("return document.activeElement.value;") == "It hails."
+    made.set()
+    browser.run("document.activeElement.blur();")
+    wait(lambda: browser.run("return document.querySelector('#answer') !== null;"))
 
 
 def test_another_table_is_not_asked_for_the_columns_of_the_one_shown(browser, shown):
