@@ -84,7 +84,7 @@ class GraphMetric:
         0.75
         """
         pairs, single = _compare(a, b, [self.name])
-        values = compare(pairs, [self.name])[self.name].to_numpy()
+        values = compare(pairs, [self.name])[self.name].to_numpy(writable=True)
         return float(values[0]) if single else values
 
     def corpus(self, gold: Texts, parsed: Texts, *, resamples: int = 0, seed: int = 0) -> CorpusScore:
@@ -119,6 +119,7 @@ _BUILT_IN = {name: GraphMetric(name) for name in METRIC_NAMES}
 globals().update(_BUILT_IN)  # the registry alone names the metrics, so that a new one needs no line here
 
 if TYPE_CHECKING:
+    smatch: GraphMetric  # which pyright does not look up below for the package that passes it on
 
     def __getattr__(name: str) -> GraphMetric: ...
 
