@@ -98,6 +98,7 @@ def attribute(
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
         raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
     of_tokens = _input_vectors if inputs else _token_vectors
+    model.eval()  # as `encode` does: a training leaves dropout on
     (words_a, left), (words_b, right) = (
         _by_word(model, text, of_tokens(model, text, route, dimensions)) for text in map(normalise, (a, b))
     )

@@ -30,6 +30,7 @@ def encoder(trained_run):
 def test_shares_sum_to_the_cosine_of_the_whole_and_of_every_facet(encoder, a, b):
     model, layout = encoder
     left, right = model.encode([a, b]).astype(np.float64)
+    model.train()  # as a further training by its user leaves it
     slices = {facet.name: slice(facet.start, facet.stop) for facet in layout.facets}
     for name, dimensions in {WHOLE: slice(None), "residual": layout.residual, **slices}.items():
         u, v = left[dimensions], right[dimensions]
@@ -44,6 +45,7 @@ def test_shares_of_inputs_sum_to_what_words_add_to_a_sentence_without_any(encode
     model, layout = encoder
     without = [" ".join(["[PAD]"] * len(model.tokenizer.tokenize(text))) for text in (a, b)]
     u, v, start_of_u, start_of_v = model.encode([a, b, *without]).astype(np.float64)
+    model.train()
     found = attribute(model, layout, a, b, inputs=True)
     assert found.similarity == pytest.approx((u - start_of_u) @ (v - start_of_v), abs=2e-3)
     assert found.words_a == attribute(model, layout, a, b).words_a
