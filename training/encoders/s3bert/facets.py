@@ -247,5 +247,5 @@ def facets_of(
     if not np.isfinite(given).all():
         raise VectorsWrong("The vectors have numbers that are not finite: leave such rows out.")
     dense: Any = list(encoder)[-1]
-    facets = dense.linear.weight.detach().cpu().numpy()[width:]
+    facets = dense.linear.weight.detach().float().cpu().numpy()[width:]
     return np.concatenate([given, given @ facets.T], axis=-1)

@@ -149,6 +149,8 @@ class TestExistingVectors:
         np.testing.assert_allclose(encoder.facets_of(vectors), encoder.encode(SENTENCES), atol=1e-6)
         np.testing.assert_allclose(encoder.facets_of(vectors[0]), encoder.encode(SENTENCES)[0], atol=1e-6)
         assert encoder.facets_of(vectors[:0]).shape == (0, encoder.dimension)
+        encoder.model.bfloat16()  # by its user, to encode faster
+        assert encoder.facets_of(vectors).dtype == np.float32
 
     def test_vectors_of_another_width_or_without_numbers_are_refused(self, mapped):
         encoder = facetflow.load_encoder(mapped, device="cpu")
