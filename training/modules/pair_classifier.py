@@ -127,4 +127,4 @@ class PairClassifier(nn.Module):
             first = str(error).partition("\n")[0].rstrip(".")
             why = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else first
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error
-        return classifier.eval()
+        return classifier.float().eval()  # as embeddings are, whatever the default type of its user
