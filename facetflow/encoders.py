@@ -53,7 +53,8 @@ class Encoder:
 
     Args:
         folder: folder of the encoder.
-        model: the encoder as a SentenceTransformer.
+        model: the encoder as a SentenceTransformer. Caches (`runs`) and files of vectors go by the folder: what
+            changes embeddings here, such as a training, is not seen by them.
         layout: layout of its facets; None for an encoder without facets.
     """
 
