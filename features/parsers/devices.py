@@ -21,8 +21,8 @@ def resolve_device(device: str) -> str:
         ModelError: torch is not installed.
         SettingsError: it is not the name of a device, or this process does not see the device.
     """
-    device = "cpu" if device == "cpu:0" else device  # as accelerate calls that of each process
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", str(device)):
+    device = str(device).replace("cpu:0", "cpu")  # a torch.device, too; accelerate calls that of each process cpu:0
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
     with importing("Models need torch", "encoders"):
         import torch

@@ -138,7 +138,7 @@ def test_a_lost_vocabulary_is_an_error(encoder_name: str, tmp_path: Path) -> Non
 def test_devices() -> None:
     import torch
 
-    assert resolve_device("cpu") == resolve_device("cpu:0") == "cpu", (
+    assert resolve_device(torch.device("cpu")) == resolve_device("cpu:0") == "cpu", (
         "accelerate names it so in each of several processes"
     )
     assert resolve_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
