@@ -38,6 +38,7 @@ _CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "wo": "will"}
 """Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
 _SIGNS = str.maketrans("⁄’−", "/'-")
 _NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
+_LETTER = re.compile(r"(?<=\w\s)A(?=\s+[a-z]|,|\W*$)")  # "Plan A failed", not "Susan A. Lee"
 _VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
 given; come came; get got gotten; make made; find found; think thought; know knew known; leave left; bring
@@ -170,6 +171,7 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
             match[0],
             match.start(),
             is_first=number == 0 and match[0].lower() not in names,
+            is_letter=bool(_LETTER.match(text, match.start())),
             is_part=bool(_NOT.match(text, match.end())) or text[match.start() - 1 : match.start()].isalpha(),
         )
         for number, match in enumerate(_TOKEN.finditer(text))
@@ -289,7 +291,7 @@ def _straight(text: str) -> str:
     return " ".join((fraction if "⁄" in fraction else text).casefold().translate(_SIGNS).split())
 
 
-def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
+def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: bool) -> Token:
     lower = _straight(text)
     if is_part and (word := _CONTRACTED.get(lower)):
         return Token(text, start, word, _KIND[word])
@@ -297,8 +299,8 @@ def _token(text: str, start: int, *, is_first: bool, is_part: bool) -> Token:
         return Token(text, start, *phrase)
     if text.replace(".", "") in {"US", "USA"}:
         return Token(text, start, "us", "name")
-    stem = stem_of(lower)
-    full = (text == "May" and not is_first) or lower in {"doing", "done"}  # not auxiliary verbs
+    stem = text if is_letter else stem_of(lower)
+    full = (text == "May" and not is_first) or is_letter or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
         is_number = bool(_spelt(lower)) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())

@@ -940,6 +940,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(g / give-01 :ARG1 (n / notice :duration (t / temporal-quantity :quant 30 :unit (d / day))))", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "not less than" in a and "at '
           'least" in b.')),
+        ("He likes Team A.", "He likes Team B.", "(l / like-01 :ARG0 (h / he) :ARG1 (t / team))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "A" in a, "B" in b. '
+          'Not in the graphs: "A" in a and "B" in b.')),
         ("It is −5 outside.", "It is -5 outside.", "(o / outside :domain (i / it))", None,
          "Both have the same words in the same order, with other punctuation."),
         ("He takes aspirin and no statins.", "He takes statins and no aspirin.",
