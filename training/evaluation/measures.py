@@ -87,10 +87,8 @@ def without_looking(pairs: int, positives: int, *, positive: bool) -> dict[str, 
 def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, Any]:
     """Return how well probabilities, (n_pairs,), are calibrated: `error`, `said`, `so` and those of `bins`."""
     bins_of = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
-    counts = np.bincount(bins_of, minlength=BINS)
-    said, so = (
-        np.bincount(bins_of, weights=values, minlength=BINS) for values in (probabilities, positive.astype(np.float64))
-    )
+    counts = np.bincount(bins_of)
+    said, so = (np.bincount(bins_of, weights=values) for values in (probabilities, positive.astype(np.float64)))
     filled = np.flatnonzero(counts)
     return {
         "error": float(np.abs(said - so).sum() / len(positive)),

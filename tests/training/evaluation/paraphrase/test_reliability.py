@@ -17,3 +17,9 @@ def test_probabilities_are_true_where_they_are_the_shares():
     assert [each["said"] for each in too_sure["bins"]] == [0, 1]
     true, _ = calibration_curve(so, said, n_bins=10)
     assert [each["so"] for each in reliability(so, said)["bins"]] == pytest.approx(true.tolist(), abs=2e-3)
+
+
+def test_a_certain_pair_is_in_the_bin_of_the_surest():
+    assert reliability(np.array([True, True, False]), np.array([1.0, 0.9, 0.9]))["bins"] == [
+        {"said": pytest.approx(2.8 / 3), "so": pytest.approx(2 / 3), "pairs": 3}
+    ]
