@@ -135,8 +135,9 @@ def test_repeated_receipt_changes_nothing(store, recipes, filled):
     assert store.read("rejects").height == 1
 
 
-def test_commit_of_nothing(store, recipes):
+def test_commit_and_withdrawal_of_nothing(store, recipes):
     assert store.commit([], run_id="1", recipes=recipes) == {}
+    assert store.withdraw([], run_id="1") == {}
 
 
 def test_old_receipt_wins_when_it_is_committed_last(store, recipes, filled):
@@ -165,6 +166,15 @@ def test_rejects_of_one_stage_leave_those_of_another(store, recipes, filled):
         ("amr", "amr", "s0"),
         ("embeddings", "embeddings", "s0"),
     ]
+
+
+def test_rejects_of_one_stage_leave_the_rows_of_another(store, recipes, filled):
+    first, second = (store.write_shard("amr", s, mark(recipes, "amr"), filled("amr", [s])) for s in ("s0", "s1"))
+    other = store.write_shard("embeddings", "s0", mark(recipes, "embeddings"), filled("embeddings", [], ["s0"]))
+    store.commit([first], run_id="1", recipes=recipes)
+    store.commit([second, other], run_id="2", recipes=recipes)
+
+    assert ids(store, "amr") == ["s0", "s1"]
 
 
 def test_rejects_of_ingest_are_replaced_as_a_whole(store, recipes, filled):
@@ -235,10 +245,11 @@ def test_receipt_whose_file_changed_is_refused(store, recipes, filled, content):
 
 
 def test_receipt_of_another_recipe_is_refused(store, recipes, filled):
+    good = store.write_shard("metrics", "p0", mark(recipes, "metrics"), filled("metrics", ["a"]))
     receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
 
     with refused(CommitRefused):
-        store.commit([receipt], run_id="1", recipes=recipes | {"amr": Recipe("amr", {"size": 2})})
+        store.commit([good, receipt], run_id="1", recipes=recipes | {"amr": Recipe("amr", {"size": 2})})
 
 
 def test_one_bad_receipt_keeps_the_batch_out(store, recipes, filled):
@@ -283,12 +294,12 @@ def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
     assert (ids(store, "amr"), store.read("rejects").height) == (["a"], 1)
 
 
-@pytest.mark.parametrize("rejected", [["b"], []])
+@pytest.mark.parametrize(("before", "rejected"), [(["c"], ["b"]), (["c"], []), ([], ["b"])])
 @pytest.mark.parametrize("transactions", [0, 1, 2])
 def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
-    store, recipes, filled, monkeypatch, rejected, transactions
+    store, recipes, filled, monkeypatch, before, rejected, transactions
 ):
-    old = store.write_shard("amr", "s0", mark(recipes, "amr", "old"), filled("amr", ["a"], ["c"]))
+    old = store.write_shard("amr", "s0", mark(recipes, "amr", "old"), filled("amr", ["a"], before))
     store.commit([old], run_id="1", recipes=recipes)
     new = store.write_shard("amr", "s0", mark(recipes, "amr", "new"), filled("amr", ["a"], rejected))
     real, done = DeltaTable.create_write_transaction, []
@@ -301,8 +312,11 @@ def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
     monkeypatch.setattr(DeltaTable, "create_write_transaction", killed)
     with pytest.raises(KeyboardInterrupt):
         store.commit([new], run_id="2", recipes=recipes)
-    made = store.committed("amr")
-    assert not made or (made["s0"].path, store.rejected()["amr", "s0"].path) == (old.data.path, old.reject_data.path)
+    if made := store.committed("amr"):
+        assert made["s0"].path == old.data.path
+        assert [file.path for file in store.rejected().values()] == ([old.reject_data.path] if before else [])
+    else:
+        assert store.marks("amr")["s0"][0] == (2, None)
 
 
 def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatch):

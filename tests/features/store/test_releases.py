@@ -370,11 +370,14 @@ def test_dry_run_only_tells(store, build):
     build(1)
     build(2)
     before = parquet(store)
+    temporary = Path(store.location) / "_tmp-x"
+    temporary.write_bytes(b"x")
 
     garbage = store.collect_garbage(NOW, dry_run=True)
     assert parquet(store) == before
+    assert temporary.exists()
     assert store.collect_garbage(NOW) == garbage
-    assert set(before) - set(parquet(store)) == set(garbage.files)
+    assert {*before, temporary.name} - {*parquet(store)} == set(garbage.files)
 
 
 def test_files_that_were_never_committed_go_when_they_are_old(store, build, filled, recipes):
