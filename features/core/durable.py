@@ -73,7 +73,7 @@ def _publish(temporary: Path, target: Path, *, replace: bool) -> None:
             break
         except FileNotFoundError:
             # Garbage collection removes empty folders, and may have removed this one since it was made.
-            if last_attempt or not temporary.exists():
+            if last_attempt:
                 raise
     for folder in {target.parent, *(parent.parent for parent in made)}:
         sync(folder)

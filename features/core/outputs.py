@@ -149,7 +149,7 @@ def _standard_output() -> Iterator[IO[bytes]]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     path = path.resolve()  # the file that a link points to, not the link
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if path.exists() and not path.is_file():
         with path.open("wb") as file:
             yield file
         return

@@ -49,6 +49,28 @@ def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch, step, number)
     assert names(tmp_path) == ["a.txt"]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_bytes_reach_the_disk_before_their_name_and_the_names_of_new_folders_too(tmp_path, monkeypatch, again):
+    if again:
+        write_whole(tmp_path, "a/b/c.txt", b"zero")
+    steps, fsync, replace = [], os.fsync, Path.replace
+
+    def synced(descriptor):
+        fsync(descriptor)
+        steps.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+
+    def renamed(self, target):
+        assert steps == [self]
+        assert self.read_bytes() == b"one"
+        steps.clear()
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    write_whole(tmp_path, "a/b/c.txt", b"one")
+    assert set(steps) == {tmp_path / "a/b"} | (set() if again else {tmp_path / "a", tmp_path})
+
+
 def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
     replace = Path.replace
 
@@ -61,6 +83,19 @@ def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
     write_whole(tmp_path, "a/b.txt", b"one")
 
     assert names(tmp_path) == ["a/b.txt"]
+
+
+def test_a_folder_that_is_always_removed_is_an_error_and_no_silence(tmp_path, monkeypatch):
+    replace = Path.replace
+
+    def remove_first(self, target):
+        target.parent.rmdir()
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", remove_first)
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path, "a/b.txt", b"one")
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from features.parsers.srl.archive import _load
 
 FRAME = pl.DataFrame(
     {
-        "sentence": ['He said "no", twice', "Größe, naïve", "", None],
+        "sentence": ['"No", he said twice', "Größe, naïve", "", None],
         "score": [1.5, 0.25, None, 3.0],
         "count": [1, 2, 3, 4],
     }
@@ -60,6 +60,20 @@ def test_columns_come_in_the_order_asked_for(tmp_path, suffix):
     assert read_table(path).columns == FRAME.columns
 
 
+def test_further_columns_are_read_where_they_are_wanted(tmp_path):
+    write_table(FRAME, tmp_path / "table.csv")
+    assert read_table(tmp_path / "table.csv", ["count"], further=True).columns == FRAME.columns
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
+def test_the_type_of_a_column_is_that_of_all_rows(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    write_table(pl.DataFrame({"score": [1] * 2000 + [0]}), path)
+    *rows, last = path.read_text().splitlines()
+    path.write_text("\n".join([*rows, last.replace("0", "0.5")]))
+    assert read_table(path)["score"].to_list() == [1] * 2000 + [0.5]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_missing_column_is_named(tmp_path, suffix):
     path = tmp_path / f"table{suffix}"
@@ -79,6 +93,8 @@ def test_a_missing_file_is_named(tmp_path, suffix):
 def test_an_unknown_suffix_names_the_known_ones(tmp_path, name):
     with refused(UnknownFormat):
         write_table(FRAME, tmp_path / name)
+    with refused(UnknownFormat):
+        read_table(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -73,6 +73,7 @@ def test_without_a_signal_nothing_happens():
     with held_back() as interruption:
         interruption.deliver()
         assert not interruption.pending
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_other_threads_are_left_alone():

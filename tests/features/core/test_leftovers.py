@@ -1,5 +1,7 @@
 """Leftovers of a killed process are removed, files in use by a live one are not, whatever their age."""
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -76,10 +78,29 @@ def test_the_scratch_folder_of_a_killed_process_is_removed_and_nothing_else(hold
         other.mkdir()
     killed.kill()
     killed.wait()
+    with monkeypatch.context() as other_user:
+        other_user.setattr(os, "getuid", lambda: 12345)
+        assert remove_dead_scratch() == []
     assert remove_dead_scratch() == [goes]
     assert sorted(tmp_path.iterdir()) == sorted([stays, *others])
     living.communicate("")
     assert not stays.exists(), "it removes its own"
+
+
+def test_a_link_in_the_place_of_a_leftover_stays(tmp_path):
+    (tmp_path / "file").write_text("of somebody else")
+    (tmp_path / "_tmp-1").symlink_to("file")
+    assert remove_dead([tmp_path / "_tmp-1"]) == []
+    assert (tmp_path / "_tmp-1").is_symlink()
+
+
+def test_a_file_system_without_locks_is_written_to_and_nothing_is_removed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with held_file(tmp_path / "_tmp-1"):
+        assert remove_dead([tmp_path / "_tmp-1"]) == []
 
 
 def test_a_file_that_is_taken_for_a_dead_one_before_it_is_locked_is_made_again(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from sentences import refused
 
 from features.core import locks
 from features.core.faults import AnotherProcess, LockImpossible
-from features.core.locks import check_lockable, only_one
+from features.core.locks import check_lockable, is_held, only_one
 
 
 def test_another_process_is_told_who_holds_the_lock(tmp_path):
@@ -52,6 +52,20 @@ def test_a_folder_that_is_locked_is_lockable(tmp_path):
     with only_one(tmp_path / "lock", "taken"):
         check_lockable(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["lock"]
+
+
+def test_who_only_looks_holds_nothing_and_follows_no_link(tmp_path):
+    (tmp_path / "link").symlink_to("lock")
+    with only_one(tmp_path / "lock", "taken"):
+        assert is_held(tmp_path / "lock")
+        assert not is_held(tmp_path / "link")
+    looks = [os.open(tmp_path / name, os.O_RDONLY) for name in ("", "lock")]
+    for descriptor in looks:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    assert not is_held(tmp_path / "lock")
+    check_lockable(tmp_path)
+    for descriptor in looks:
+        os.close(descriptor)
 
 
 def test_a_disk_that_takes_no_byte_is_one_sentence(tmp_path):

@@ -1,6 +1,7 @@
 """Outputs: whole or not at all, in the format of their suffix or name, to files, devices and standard output."""
 
 import gzip
+import io
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -42,7 +43,26 @@ def test_nothing_is_left_of_a_write_that_fails(tmp_path):
 
 def test_folders_are_made_and_a_suffix_compresses(tmp_path):
     write_text(tmp_path / "new" / "folder" / "a.txt.gz", ["A dog.\n"])
-    assert gzip.decompress((tmp_path / "new" / "folder" / "a.txt.gz").read_bytes()) == b"A dog.\n"
+    zipped = (tmp_path / "new" / "folder" / "a.txt.gz").read_bytes()
+    assert gzip.decompress(zipped) == b"A dog.\n"
+    assert zipped[3:8] == bytes(5)  # neither name nor time, so equal texts are equal bytes
+
+
+def test_bytes_reach_the_disk_before_their_name(tmp_path, monkeypatch):
+    forced, fsync, replace = [], os.fsync, Path.replace
+
+    def synced(descriptor):
+        fsync(descriptor)
+        forced.append(Path(f"/proc/self/fd/{descriptor}").readlink().read_bytes())
+
+    def renamed(self, target):
+        assert forced == [b"text"]
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    write_text(tmp_path / "out.txt", ["text"])
+    assert (tmp_path / "out.txt").read_text() == "text"
 
 
 def test_a_link_stays_a_link(tmp_path):
@@ -85,6 +105,14 @@ def test_standard_output_is_written_at_the_end(capsysbinary):
     assert capsysbinary.readouterr().out == b"all"
 
 
+def test_what_was_printed_before_comes_before(monkeypatch):
+    with io.BytesIO() as seen, io.TextIOWrapper(seen) as out:
+        monkeypatch.setattr("sys.stdout", out)
+        out.write("one\n")
+        write_text(STANDARD, ["two\n"])
+        assert seen.getvalue() == b"one\ntwo\n"
+
+
 def test_a_reader_that_has_gone_is_no_error_of_ours(monkeypatch):
     reader, writer = os.pipe()
     os.close(reader)
@@ -105,8 +133,9 @@ def test_a_standard_output_that_is_full_is_one_sentence(monkeypatch):
 
 def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
-    with refused(OutputRefused):
-        check_output(tmp_path)
+    for write in (check_output, lambda path: write_text(path, ["text"])):
+        with refused(OutputRefused):
+            write(tmp_path)
     with refused(OutputRefused):
         check_output(tmp_path / "file" / "out.txt")
     check_output(tmp_path / "new" / "folder" / "out.txt")
