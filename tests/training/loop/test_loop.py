@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,8 +11,9 @@ from sentences import refused
 
 from features.core.faults import LossNotFinite, OtherSettings, UnknownName
 from training.loop import checkpoints
-from training.loop.course import read_course
+from training.loop.course import Course, read_course
 from training.loop.settings import LoopSettings, share_of_rate
+from training.loop.task import Group
 
 
 def same(left, right):
@@ -46,7 +49,7 @@ def test_a_start_that_is_learnt_is_kept_where_no_step_betters_it(line, make_loop
     assert make_loop(begun(0.1, 0.9), "other", keep="last").run().history[0]["step"] == 6, "what is kept is known"
 
 
-def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop):
+def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop, tmp_path):
     task = line(scores=[0.9, 0.1])
 
     def stop(step):
@@ -55,9 +58,17 @@ def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop):
 
     with pytest.raises(KeyboardInterrupt):
         make_loop(task, checkpoint_every=8).run(stop)
-    again = line(scores=[0.1, 0.2])
-    assert make_loop(again, checkpoint_every=8).run().best_step == 6
+    path = tmp_path / "run" / checkpoints.FILE_NAME
+    state = torch.load(path, weights_only=True)
+    state["outcome"]["seconds"] = 1000.0
+    torch.save(state, path)
+    again, left = line(scores=[0.1, 0.2]), []
+    loop = make_loop(again, checkpoint_every=8)
+    outcome = loop.run(lambda _: left.append(loop.left))
+    assert outcome.best_step == 6
     assert same(again.weights(), task.judged[0])
+    assert outcome.seconds > 1000
+    assert left[0] == "Interrupted; run the same command to continue after step 8 of 18."
 
 
 def averages(seen):
@@ -88,8 +99,10 @@ def test_averages_are_judged_and_the_best_of_them_is_kept_and_not_the_last_one(l
 def test_without_dev_the_last_average_is_kept(line, make_loop):
     task = line()
     seen = [task.weights()]
-    make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
+    outcome = make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
     assert close(task.weights(), averages(seen)[-1])
+    assert (outcome.best_step, outcome.units) == (18, 18)
+    assert 0 < outcome.learning_seconds < outcome.seconds
 
 
 @pytest.mark.parametrize(
@@ -160,17 +173,30 @@ def test_a_training_that_ends_anywhere_goes_on_to_the_same_weights(line, make_lo
     assert (found.best_step, found.history) == (expected.best_step, expected.history)
 
 
-def test_gradients_of_several_batches_are_averaged(line, make_loop):
-    one, two = line(batches=6), line(batches=6)
+def test_gradients_and_losses_of_several_batches_are_averaged(line, make_loop, tmp_path):
+    one, two = line(batches=5), line(batches=5)  # the last step has one batch: AdamW takes no notice of a factor of all
     for task in (one, two):
         task.model[0].p = 0.0
-    outcome = make_loop(one, "one", accumulate=2, epochs=1, keep="last").run()
+    settings = {"epochs": 1, "keep": "last", "gradient_norm": 1e9, "log_every": 1}
+    outcome = make_loop(one, "one", accumulate=2, **settings).run()
     order = [position for batch in two.batches(0) for position in batch]
     two.batches = lambda _: [order[start : start + 2] for start in (0, 2, 4)]
-    make_loop(two, "two", epochs=1, keep="last").run()
+    make_loop(two, "two", **settings).run()
     assert outcome.steps == 3
     for name, value in one.weights().items():
         torch.testing.assert_close(value, two.weights()[name])
+    losses, expected = (read_course(tmp_path / folder)["loss"] for folder in ("one", "two"))
+    assert losses == pytest.approx(expected)
+
+
+def test_a_group_has_its_own_rate_and_decay(line, make_loop):
+    task = line()
+    weight, bias = task.model[1].parameters()
+    task.groups = [Group({"1.weight": weight}, factor=2.0), Group({"1.bias": bias}, decays=False)]
+    loop = make_loop(task, warmup=0, schedule="constant", weight_decay=0.5, betas=(0.5, 0.6))
+    loop.run()
+    found = [(group["lr"], group["weight_decay"], group["betas"]) for group in loop.optimizer.param_groups]
+    assert found == [(0.2, 0.5, (0.5, 0.6)), (0.1, 0.0, (0.5, 0.6))]
 
 
 def test_a_training_ends_after_its_steps_at_the_rates_of_a_shorter_one(line, make_loop):
@@ -184,16 +210,24 @@ def test_a_training_ends_after_its_steps_at_the_rates_of_a_shorter_one(line, mak
     assert make_loop(line(), "within", epochs=3, steps=expected.steps + 1).run().steps == expected.steps + 1
 
 
-def test_without_a_better_score_for_long_a_training_ends(line, make_loop):
+def test_without_a_better_score_for_long_a_training_ends(line, make_loop, tmp_path):
     task = line(scores=[0.5, 0.4, 0.6, 0.6, 0.1, 0.9])
     outcome = make_loop(task, epochs=6, patience=2).run()
     assert (outcome.steps, outcome.best_step, len(outcome.history)) == (30, 18, 5)
     assert same(task.weights(), task.judged[2])
+    make_loop(line(), "whole", epochs=1).run()
+    kept = [torch.load(tmp_path / name / checkpoints.FILE_NAME, weights_only=True) for name in ("run", "whole")]
+    assert [state["outcome"]["steps"] for state in kept] == [30, 6], "writing the encoder may fail"
 
 
-def test_a_loss_that_is_not_finite_is_refused_before_anything_is_kept(line, make_loop, tmp_path):
+@pytest.mark.parametrize("what", ["loss", "gradient"])
+def test_what_is_not_finite_is_refused_before_anything_is_kept(line, make_loop, tmp_path, what):
     task = line()
-    task.spoilt_at = 5
+    if what == "loss":
+        task.spoilt_at = 5
+    else:
+        gradients = iter(range(6))
+        task.model[1].weight.register_hook(lambda gradient: gradient * (math.nan if next(gradients) == 5 else 1))
     before = {}
     loop = make_loop(task, checkpoint_every=1)
     with refused(LossNotFinite):
@@ -240,6 +274,25 @@ def test_the_course_is_in_a_file(line, make_loop, tmp_path):
     assert [line["best"] for line in lines if "best" in line] == [True, True, False]
 
 
+def test_a_line_has_the_means_and_the_speed_since_the_last_one_and_the_time_left(its_time, tmp_path):
+    now = [0.0]
+    its_time("training.loop.course", perf_counter=lambda: now[0])
+    course = Course(tmp_path, SimpleNamespace(log=lambda *_, **__: None), unit="pairs", total=10, done=2)
+    for step, loss, seconds in ((3, 3.0, 4), (4, 5.0, 6), (5, 1.0, 2)):
+        course.add({"loss": loss}, 8)
+        now[0] += seconds
+        if step > 3:
+            course.report(step=step, epoch=0, rate=0.1)
+    lines = [json.loads(text) for text in course.path.read_text().splitlines()]
+    assert [(line["loss"], line["pairs_per_second"], line["seconds_left"]) for line in lines] == [
+        (4.0, 16 / 10, 6 * 10 / 2),
+        (1.0, 8 / 2, 5 * 12 / 3),
+    ]
+    with course.path.open("a") as file:
+        file.write('{"step": 6, "loss": NaN}\n{"step": 7, "lo')
+    assert read_course(tmp_path) == {"loss": {4: 4.0, 5: 1.0}}
+
+
 def test_the_course_of_a_part_is_that_of_the_training_until_the_next_begins(line, make_loop, tmp_path):
     make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3).run()
     (tmp_path / "whole").mkdir()
@@ -248,6 +301,8 @@ def test_the_course_of_a_part_is_that_of_the_training_until_the_next_begins(line
     assert list(course["dev_score"].values()) == [0.5, 0.7, 0.6]
     (tmp_path / "whole/progress.jsonl").write_text('{"step": 2, "loss": 1}\n')
     assert read_course(tmp_path / "whole") == {"loss": {2: 1}}
+    os.utime(tmp_path / "whole/progress.jsonl", (1, 1))
+    assert read_course(tmp_path / "whole") == course
 
 
 def test_a_tracker_that_is_none_is_refused(line, make_loop):
