@@ -86,13 +86,10 @@ def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_is_always_removed_is_an_error_and_no_silence(tmp_path, monkeypatch):
-    replace = Path.replace
+    def removed(*_):
+        raise FileNotFoundError
 
-    def remove_first(self, target):
-        target.parent.rmdir()
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", remove_first)
+    monkeypatch.setattr(Path, "replace", removed)
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path, "a/b.txt", b"one")
     assert names(tmp_path) == []

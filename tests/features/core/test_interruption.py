@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -57,8 +59,18 @@ def test_it_comes_at_the_end_of_a_block_that_fails_too():
 
 
 def test_a_second_interrupt_does_not_wait():
-    with pytest.raises(KeyboardInterrupt), held_back():
+    with pytest.raises(KeyboardInterrupt) as raised, held_back():
         interrupt_twice()
+    assert isinstance(raised.value.__context__, KeyboardInterrupt)  # the first comes after it, at the end of the block
+
+
+def test_a_signal_that_nobody_handles_ends_the_process_where_it_is_delivered():
+    code = (
+        "import os; from features.core.interruption import held_back\n"
+        "with held_back():\n    os.kill(os.getpid(), 15); print('done', flush=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "done\n")
 
 
 def test_what_is_ignored_stays_ignored():

@@ -59,13 +59,9 @@ def test_who_only_looks_holds_nothing_and_follows_no_link(tmp_path):
     with only_one(tmp_path / "lock", "taken"):
         assert is_held(tmp_path / "lock")
         assert not is_held(tmp_path / "link")
-    looks = [os.open(tmp_path / name, os.O_RDONLY) for name in ("", "lock")]
-    for descriptor in looks:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-    assert not is_held(tmp_path / "lock")
-    check_lockable(tmp_path)
-    for descriptor in looks:
-        os.close(descriptor)
+    with (tmp_path / "lock").open() as look:
+        fcntl.flock(look, fcntl.LOCK_SH)
+        assert not is_held(tmp_path / "lock")
 
 
 def test_a_disk_that_takes_no_byte_is_one_sentence(tmp_path):
