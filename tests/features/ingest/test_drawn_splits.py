@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
-from features.core.types import RejectCode
+from features.core.types import SPLITS, RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
 from features.ingest.known import KNOWN, Known
@@ -198,6 +198,41 @@ def test_a_text_that_the_store_has_keeps_its_split_whatever_the_settings_say(tmp
     assert {sentence: splits[sentence] for sentence in new} == {sentence: drawn(sentence) for sentence in new}
     kept = sum(splits_of(first)[sentence] != drawn(sentence) for sentence in splits_of(first))
     assert sum(split.kept for split in second.report.splits) == kept
+
+
+def test_a_split_with_a_file_of_its_own_keeps_its_texts_which_are_no_spellings_of_those_that_are_drawn(tmp_path):
+    drawn, held_out = texts(60), [(text.upper(), label) for text, label in texts(30)]
+    (tmp_path / "papers.tsv").write_text(table(*drawn))
+    (tmp_path / "test.tsv").write_text(table(*held_out))
+    files = {"train": "papers.tsv", "test": "test.tsv"}
+    found = splits_of(run(tmp_path, CorpusSettings(dataset="texts", name="papers", files=files, draw={"dev": 0.4})))
+
+    assert {found[sentence_id(text)] for text, _ in held_out} == {"test"}
+    by_itself = DrawSettings(dev=0.4).split_of
+    assert [found[sentence_id(text)] for text, _ in drawn] == [by_itself(sentence_id(text)) for text, _ in drawn]
+
+
+def test_spellings_that_the_store_has_in_several_splits_stay_there_and_a_new_one_follows_the_first_split(tmp_path):
+    rows = texts(30)
+    both = [(each, label) for text, label in rows for each in (text, text.upper())]
+    (tmp_path / "papers.tsv").write_text(table(*both))
+    apart = run(tmp_path, corpus(), spellings="apart")
+    (tmp_path / "papers.tsv").write_text(table(*both, *((text.lower(), label) for text, label in rows)))
+    found, stored = splits_of(apart, run(tmp_path, corpus(), known=[apart])), splits_of(apart)
+
+    for text, _ in rows:
+        of_both = {stored[sentence_id(each)] for each in (text, text.upper())}
+        assert found[sentence_id(text.lower())] == next(split for split in SPLITS if split in of_both)
+
+
+def test_a_text_follows_a_corpus_drawn_alike_that_the_store_has_it_in(tmp_path):
+    for file in ("papers.tsv", "more.tsv"):
+        (tmp_path / file).write_text(table(*texts(60)))
+    before = run(tmp_path, corpus("more.tsv", name="more"))
+    anew = DRAW | {"seed": 1}
+    after = run(tmp_path, corpus(draw=anew), corpus("more.tsv", name="more", draw=anew), known=[before])
+
+    assert splits_of(after) == splits_of(before, corpus="more")
 
 
 def test_a_build_again_finds_nothing_new(tmp_path):
