@@ -1,10 +1,12 @@
 """What makes an evaluation due."""
 
+import json
+
 import pytest
 
 from features.corpora.settings import EvaluationSet
 from flows.trainings.due import evaluation_identity
-from training.jobs import EvaluationJob
+from training.jobs import EvaluationJob, Source
 
 
 @pytest.mark.parametrize("file", ["rated.tsv", "rated*.tsv", "~/rated.tsv"])
@@ -29,3 +31,19 @@ def test_an_evaluation_is_due_again_when_the_scores_beside_its_file_change(tmp_p
         (tmp_path / "STS.gs.a.txt").write_text(f"{score}\n")
         identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job))
     assert identities[0] != identities[1]
+
+
+def test_an_evaluation_is_due_again_when_anything_changes_that_decides_its_scores(tmp_path):
+    job = EvaluationJob(source=Source(store="s", release=1), encoder=tmp_path, output=tmp_path)
+
+    def identity(encoder="0", run="syntax/00001-aaaaaa/seed-0", **changed):
+        return json.dumps(evaluation_identity({"seed": encoder}, run, job.model_copy(update=changed)))
+
+    def without(*corpora):
+        return identity(source=Source(store="s", release=1, without=corpora))
+
+    others = [identity(encoder="1"), identity(run="syntax/00001-aaaaaa/seed-1"), identity(split="test")]
+    others += [identity(folds=5), identity(classifiers=("svm",)), without("nli", "sts")]
+    assert len({identity(), *others}) == 1 + len(others)
+    assert without("nli", "sts") == without("sts", "nli")
+    assert identity(source=Source(store="t", release=2), resamples=200) == identity()

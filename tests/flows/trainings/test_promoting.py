@@ -66,6 +66,7 @@ def test_seeds_are_judged_against_the_run_before_all_of_them_and_dev_chooses_amo
         (False, False),
     ], "the last one has the best dev score and is within the limit of the second, but not of the run before"
     assert {each["against"] for each in (first, second, third)} == {OLD}
+    assert len(third["reasons"]) == 1, "which other one was chosen says nothing of it"
     assert second["reasons"][1] == "chosen among 2 seeds that hold, by its dev average precision of 0.7000"
     assert first["reasons"][1] == (f"{SEEDS[1]} was chosen by its dev average precision of 0.7000, this one has 0.6000")
     assert f"{SEEDS[0]} was not promoted: human ratings of sts 80.0 → 79.1; {SEEDS[1]} was chosen by its dev" in said
@@ -107,10 +108,30 @@ def test_a_single_seed_by_hand_is_compared_and_by_a_server_only_with_another_tra
     assert promote_best(project, SEEDS[1]) == SEEDS[1]
 
 
-def test_of_several_trainings_the_one_that_was_finished_last_is_chosen(project):
+def test_of_several_trainings_the_one_that_was_finished_last_is_chosen(project, capsys):
     promote(project.runs / OLD, "syntax")
     assert promote_best(project, *SEEDS, NEWER) == NEWER
     assert decision(project, SEEDS[1])["reasons"][1] == f"{NEWER} was chosen, of the training that was finished last"
+    promote(project.runs / SEEDS[0], "syntax")
+    assert promote_best(project, *SEEDS, NEWER) == NEWER
+    assert "nothing changes" not in capsys.readouterr().err
+
+
+def test_a_current_run_is_scored_again_on_the_pairs_of_a_new_one_where_these_are_others(project, monkeypatch):
+    scores = json.loads((project.runs / OLD / "metrics.json").read_text())
+    scores["suites"]["ratings"]["data"] = {"sts": "1"}
+    write(project.runs / NEWER / "metrics.json", scores)
+    scored = []
+
+    def score(_, job):
+        scored.append(job.encoder)
+        job.output.mkdir()
+        write(job.output / "metrics.json", scores)
+
+    monkeypatch.setattr(promoting, "run_job", score)
+    promote(project.runs / OLD, "syntax")
+    assert promote_best(project, SEEDS[0], NEWER) == NEWER
+    assert scored == [(project.runs / OLD / "encoder").resolve()]
 
 
 @pytest.mark.parametrize(
