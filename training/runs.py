@@ -152,10 +152,9 @@ def all_runs(runs: Path, encoder: str = "", *, linked: bool = False) -> list[Pat
     return sorted(
         run
         for run in runs.glob(f"{escape(encoder) or '*'}/*/seed-*")
-        if group_of(run) != run
+        if group_of(run) != run  # else it is about to be deleted, or not one of a project
         and any((run / mark).exists() for mark in marks)
         and (linked or not any(part.is_symlink() for part in (run, run.parent, run.parent.parent)))
-        and not any(part.startswith(".") for part in run.relative_to(runs).parts)  # about to be deleted
     )
 
 

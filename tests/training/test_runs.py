@@ -61,6 +61,8 @@ def test_every_run_is_found_once_and_called_by_its_path(runs):
     assert [encoder_name(run) for run in all_runs(runs)] == [*["syntax"] * 4, "twin"]
     assert [run_title(run) for run in all_runs(runs)] == [run_id(runs, run) for run in all_runs(runs)]
     assert [seed_of(run) for run in all_runs(runs)] == [0, 1, 10, 0, 0]
+    (runs / "twin/00001-bbbbbb").rename(runs / "twin/.0123456789abcdef.tmp")
+    assert len(all_runs(runs)) == 4, "one that is about to be deleted is none"
 
 
 def test_the_seeds_of_a_training_are_in_their_order(runs):
@@ -131,8 +133,11 @@ def test_settings_that_decide_the_result_are_another_folder_and_no_others(tmp_pa
         S3bertSettings(loop={"epochs": 3, "threads": 2, "log_every": 1, "seed": 7}),
     ]
     others = [S3bertSettings(loop={"epochs": 4}), S3bertSettings(alpha=0.5, loop={"epochs": 3})]
+    beside = [{"ratings": "a"}, {"without": ["nli", "sts"]}, {"version": 2}, {"backbone_version": "a"}]
     assert {settings_digest(settings) for settings in same} == {digest}
-    assert digest not in {settings_digest(settings) for settings in others}
+    digests = [*map(settings_digest, others), *(settings_digest(plain, **given) for given in beside)]
+    assert len({digest, *digests}) == 1 + len(digests)
+    assert settings_digest(plain, without=["sts", "nli"]) in digests
     folder = run_folder(tmp_path, "syntax", 2, digest, 7)
     assert folder == tmp_path / "syntax" / f"00002-{digest}" / "seed-7"
     assert (encoder_name(folder), seed_of(folder)) == ("syntax", 7)
