@@ -21,7 +21,7 @@ def leaking(tmp_path, write):
     write(
         tmp_path / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "a CAT, sleeps", 2), ("D.", "E.", 3), ("F.", "...", 4)]
     )
-    write(tmp_path / "one.tsv", [("A cat sleeps", "Nothing.", 1), ("!", "?", 0)])
+    write(tmp_path / "one.tsv", [("A cat sleeps", "Nothing.", 1), ("!", "?", 0), ("a cat SLEEPS", "Nothing.", 0)])
     write(tmp_path / "two.tsv", [("Else.", "E", 1), ("A cat sleeps!", "Nothing.", 1)])
     return tmp_path
 
@@ -36,6 +36,14 @@ def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaki
     assert (counts.rows, counts.new, counts.dropped, counts.leaked) == (4, 1, 3, 3)
     texts = [text for rows in ingested.sentences.values() for text in rows["text"]]
     assert texts == ["F.", "..."]  # punctuation alone is no sentence that leaks
+
+
+def test_letters_that_are_not_ascii_count(tmp_path, write, run):
+    write(tmp_path / "p.tsv", [("Das Café ist groß.", "B.", 1), ("Das Cafe ist groß.", "D.", 2)])
+    write(tmp_path / "one.tsv", [("das CAFÉ ist groß", "Nothing.", 1)])
+    (reject,) = run(tmp_path, leakage=guarded("drop", one="one.tsv")).rejects
+
+    assert "'Das Café ist groß.' is a sentence of one" in reject.message
 
 
 def test_leaks_are_only_counted_where_asked(leaking, run):

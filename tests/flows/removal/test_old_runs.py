@@ -84,6 +84,8 @@ def test_what_newer_trainings_have_replaced_goes_with_all_its_seeds(settings, ad
     (first, *_) = find_old_runs(settings, timedelta(days=7))
     assert first.bytes > 2000
     assert old(settings, days=39, hours=12) == ["syntax/00001-aaaaaa", "syntax/00002-aaaaaa"], "younger ones stay"
+    (settings.runs / "syntax/00001-aaaaaa/seed-1/report.html").touch()
+    assert old(settings, days=7) == ["syntax/00002-aaaaaa", "syntax/00002-bbbbbb"], "the newest file counts"
 
 
 def test_a_training_that_a_kill_left_half_deleted_is_none(settings, add, monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ from features.core.errors import StoreError
 from features.core.faults import MissingKey, ReleaseKept, Usage
 from features.core.types import Fingerprint, Shard
 from features.store.releases import Release, write_release
-from features.store.runs import FailedShard, RunRecord
+from features.store.runs import FailedShard, RunRecord, now
 from features.store.storage import FolderStorage
 from features.store.store import Store
 from flows import project as project_file
@@ -139,6 +139,9 @@ def test_a_training_keeps_the_release_in_its_id_also_behind_a_link(settings, tmp
     (elsewhere / "encoder" / "training.json").write_text("{}")
     (settings.runs / "syntax").symlink_to(tmp_path / "large disk" / "syntax", target_is_directory=True)
     assert find_old_releases(settings, store, timedelta(0)) == [1]
+    write_release(store.storage, Release(4, "run-4", now(), "1", store.versions(), {}, {}, {}))
+    assert find_old_releases(settings, store, timedelta(0)) == [1, 3]
+    assert find_old_releases(settings, store, timedelta(days=1)) == [1], "the third was the newest a moment ago"
 
 
 def test_what_a_training_begins_to_read_while_gc_looks_is_kept(settings, monkeypatch):
@@ -204,17 +207,18 @@ def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
         shards = tuple(FailedShard("amr", Shard(shard), Fingerprint("00"), "no memory") for shard in failed)
         store.record_run(RunRecord(f"day-{day}", "build_features", began, state=state, finished=began, failed=shards))
 
-    add(1, "s1", "s2", state="partly")
-    add(2, "s1", state="partly")
-    add(3)
-    write_release(store.storage, Release(1, "day-3", LONG_AGO, "1", {}, {}, {}, {}))
+    add(1, "s1", state="partly")
+    add(2, "s1", "s2", state="partly")
+    add(3, "s1", state="partly")
     add(4)
-    add(5, state="running")
-    add(6)
-    assert find_old_records(store, timedelta(days=1)) == ["day-4", "day-5"]
-    add(7, "s1", "s2", state="partly")
+    write_release(store.storage, Release(1, "day-4", LONG_AGO, "1", {}, {}, {}, {}))
+    add(5)
+    add(6, state="running")
+    add(7)
+    assert find_old_records(store, timedelta(days=1)) == ["day-1", "day-5", "day-6"]
+    add(8, "s1", "s2", state="partly")
     old = find_old_records(store, timedelta(days=1))
-    assert old == ["day-1", "day-2", "day-4", "day-5", "day-6"], "their shards failed again since"
+    assert old == ["day-1", "day-2", "day-3", "day-5", "day-6", "day-7"], "their shards failed again since"
     assert find_old_records(store, timedelta(days=36500)) == []
 
 
