@@ -92,8 +92,6 @@ def draw_spearman(
     n_predictors), NaN where either is constant in the draw.
     """
     drawn = np.full((bootstrap.resamples, predictors.shape[1]), np.nan)
-    if len(measured) < 2:
-        return drawn
     # The place of each value among the sorted distinct values of its column, (n_columns, n_pairs).
     places = np.stack([np.unique(column, return_inverse=True)[1] for column in (measured, *predictors.T)])
     apart = (places + len(measured) * np.arange(len(places))[:, None]).ravel()

@@ -232,6 +232,8 @@ def test_a_split_with_a_file_of_its_own_keeps_it_and_the_others_are_drawn_from_t
     assert counts["train"] + counts["dev"] == 100
     assert 15 < counts["dev"] < 45
     assert run(tmp_path, of, ingested).tables == {"sentences": {}, "pairs": {}, "labels": {}}
+    write(tmp_path, *apart(100), ("Left 105.", "Right of another.", "1"))
+    assert pairs_in(run(tmp_path, of, ingested))["test"] == 0, "the test set of a file does not grow by what is drawn"
 
 
 def test_captions_of_one_image_are_in_one_split(tmp_path):
