@@ -1,6 +1,7 @@
 """Which of several evaluated runs becomes the current one."""
 
 import json
+import math
 import os
 import shutil
 
@@ -8,7 +9,7 @@ import pytest
 
 from flows.project import Project
 from flows.trainings import promoting
-from training.evaluation.promotion import current_run, promote, was_refused
+from training.evaluation.promotion import best_seed, current_run, promote, was_refused
 from training.jobs import EvaluationJob, Source
 from training.run_records import recorded
 
@@ -150,18 +151,29 @@ def test_a_current_run_is_scored_again_on_the_pairs_of_a_new_one_where_these_are
             2,
         ),
         ({"settings": {"choose_by": "mrr"}, "dev": None}, "mean score", 1),
+        ({"settings": {"choose_by": "mrr"}, "dev": {"mrr": math.nan}}, "mean score", 1),
         ({}, "mean score", 1),
     ],
 )
 def test_the_best_seed_has_the_best_of_what_chose_the_models(project, training, by, best):
-    from training.evaluation.promotion import best_seed
-
     runs = [project.runs / name for name in SEEDS]
     for number, run in enumerate(runs):
         dev = training.get("dev") and {name: value + 0.1 * number for name, value in training["dev"].items()}
         write(run / "encoder" / "training.json", {"settings": {}} | training | ({"dev": dev} if training else {}))
     found = best_seed(runs)
     assert (found.by, found.run) == (by, runs[best])
+
+
+def test_seeds_that_were_chosen_by_different_scores_are_compared_by_the_suites_that_all_have(project):
+    facets = ([{"name": "smatch", "encoder": value}] for value in (0.9, None))
+    for name, by, more in zip(SEEDS, ("mrr", "mrr", "loss"), (*facets, None), strict=True):
+        training = {"settings": {"choose_by": by}, "dev": {by: 0.5}}
+        write(project.runs / name / "encoder" / "training.json", training)
+        scores = json.loads((project.runs / name / "metrics.json").read_text())
+        scores["suites"] |= {} if more is None else {"facets": {"rows": more, "data": "0"}}
+        write(project.runs / name / "metrics.json", scores)
+    found = best_seed([project.runs / name for name in SEEDS])
+    assert (found.by, found.run) == ("mean score", project.runs / SEEDS[1])
 
 
 def test_without_anything_to_choose_by_the_first_is_taken(project, capsys):

@@ -17,6 +17,7 @@ from training.evaluation.promotion import (
     encoder_in_use,
     encoder_in_use_with,
     gone_runs,
+    on_same_pairs,
     promote,
     was_refused,
 )
@@ -73,6 +74,10 @@ def test_without_a_score_in_common_nothing_is_promoted():
 def test_scores_on_other_pairs_are_not_compared():
     with refused(ScoredDifferently):
         compare_scores(scores(digest="a"), scores(digest="b"), LIMITS)
+    assert on_same_pairs(scores(), scores())
+    rated, older = scores({"sts": 0.8}), scores() | {"format": 2}
+    for new, current in ((scores(), rated), (rated, scores()), (scores(), older), (scores(), scores(digest="b"))):
+        assert not on_same_pairs(new, current)
 
 
 ONE, TWO = "syntax/00001-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-0"
@@ -110,6 +115,8 @@ def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs)
     assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
     promote(runs / ONE, "syntax")
     assert encoder_in_use(runs, "syntax") == encoder_in_use(runs) == runs / ONE / "encoder"
+    assert encoder_in_use(runs, among=["twin"]) == runs / OTHER / "encoder", "it was never promoted"
+    assert encoder_in_use_with(runs, lambda folder: folder != runs / ONE / "encoder") == runs / OTHER / "encoder"
     promote(runs / OTHER, "twin")
     assert encoder_in_use(runs) == runs / OTHER / "encoder", "of several the newest; TWO was not promoted"
     assert encoder_in_use(runs, among=["syntax"]) == runs / ONE / "encoder", "the project no longer has a twin"
@@ -125,6 +132,15 @@ def test_a_current_run_whose_encoder_is_gone_stops_nothing_and_a_refused_one_is_
     assert encoder_in_use(runs) == runs / ONE / "encoder"
     only_refused = encoder_in_use_with(runs, lambda folder: folder == runs / TWO / "encoder")
     assert only_refused == runs / TWO / "encoder"
+
+
+def test_what_is_not_finished_is_not_in_use(runs):
+    promote(runs / ONE, "syntax")
+    (runs / ONE / "encoder" / "training.json").unlink()
+    begun = runs / "syntax/00003-aaaaaa/seed-0"
+    (begun / "encoder").mkdir(parents=True)
+    (begun / "train.json").touch()
+    assert encoder_in_use(runs) == runs / TWO / "encoder"
 
 
 def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
