@@ -38,6 +38,9 @@ def test_the_examples_of_the_paper(no_vectors):
         ("(m / man :quant (m2 / more-than :op1 3))", "(m / man :quant 3)", 2 / 3),
         ("(m / man :quant (m2 / many))", "(m / man :quant (f / few))", 0),
         ("(a / and :op1 (m / man :quant 2) :op2 (w / woman :quant 2))", "(m / man :quant 2)", 2 / 3),
+        ("(m / man :quant (b / between :op1 3 :op2 5))", "(m / man :quant (b / between :op1 3 :op2 7))", 2 / 3),
+        ("(m / man :quant (a / all) :mod a)", "(m / man :mod (a / ALL))", 1),
+        ('(m / man :quant " 3 ")', "(m / man :quant 3)", 1),
         ("(d / day :op1 3)", "(d / day)", 1),
     ],
 )

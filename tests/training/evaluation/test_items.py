@@ -38,3 +38,9 @@ def test_f1_of_items_is_that_of_scikit_learn_whatever_their_order_and_so_is_that
 def test_f1_of_items_of_which_none_is_positive_or_called_so_is_undefined():
     nothing = ItemScores("none", ["a", "b"], np.zeros(2), np.zeros(2), scored_by="f1")
     assert np.isnan(align([nothing]).scores()).all()
+
+
+def test_only_what_expects_nothing_has_the_interval_of_a_mean():
+    right = [ItemScores("accuracy", ["a", "b"], np.array(values)) for values in ([1.0, 0.0], [1.0, 1.0])]
+    assert align(right).draw(Bootstrap(5)).mean
+    assert not align([items("one", FIRST), items("one", SECOND)]).draw(Bootstrap(5)).mean
