@@ -41,6 +41,9 @@ def test_f1_of_items_of_which_none_is_positive_or_called_so_is_undefined():
 
 
 def test_only_what_expects_nothing_has_the_interval_of_a_mean():
-    right = [ItemScores("accuracy", ["a", "b"], np.array(values)) for values in ([1.0, 0.0], [1.0, 1.0])]
-    assert align(right).draw(Bootstrap(5)).mean
+    values = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    drawn = align([ItemScores("accuracy", ["a", "b"], right, groups=["same"] * 2) for right in values]).draw(
+        Bootstrap(5)
+    )
+    assert (drawn.mean, drawn.differ) == (True, 1)
     assert not align([items("one", FIRST), items("one", SECOND)]).draw(Bootstrap(5)).mean
