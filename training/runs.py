@@ -174,6 +174,8 @@ def training_of(encoder: Path) -> dict[str, Any]:
         training = read_json(file)
     except RecordUnreadable as error:
         reason = error.__cause__
+        if isinstance(reason, OSError):  # it is another user's, not damaged
+            raise
     if isinstance(training, dict) and isinstance(training.get("settings"), dict):
         return training
     raise EncoderDamaged(

@@ -63,7 +63,8 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise RecordUnreadable(f"{str(path)!r} cannot be read ({error}); delete it and run its step again") from error
+        reason = explain(error, "delete it and run its step again")
+        raise RecordUnreadable(f"{str(path)!r} cannot be read: {reason}") from error
 
 
 def first_problem(error: ValidationError) -> tuple[str, str]:

@@ -64,16 +64,17 @@ def release_numbers(storage: Storage) -> list[int]:
 def read_release(storage: Storage, number: int) -> Release:
     """Return a release of a store; raise a StoreError if there is no such release, or its file is damaged."""
     name = release_name(number)
-    try:
-        content = json.loads(storage.read(name))
-        content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
-        return Release(**content)
-    except FileNotFoundError as error:
-        raise no_release(storage, number) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreDamaged(
-            f"The release {storage.url(name)!r} cannot be read; restore the file, or delete it and build."
-        ) from error
+    with clear_errors(f"Reading the release {storage.url(name)!r}"):
+        try:
+            content = json.loads(storage.read(name))
+            content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
+            return Release(**content)
+        except FileNotFoundError as error:
+            raise no_release(storage, number) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreDamaged(
+                f"The release {storage.url(name)!r} cannot be read; restore the file, or delete it and build."
+            ) from error
 
 
 def no_release(storage: Storage, number: int) -> StoreError:

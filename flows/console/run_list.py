@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.errors import FacetflowError
-from features.core.faults import EncoderDamaged
+from features.core.faults import EncoderDamaged, RecordUnreadable
 from flows.project import Project
 from training.evaluation.promotion import current_runs, was_refused
 from training.evaluation.run import METRICS_FILE, read_scores
@@ -106,7 +106,7 @@ def _described(runs: Path, run: Path) -> dict[str, Any]:
     state = state_of(run)
     try:
         search, message = training_of(run / ENCODER).get("search", {}), state.message
-    except EncoderDamaged as error:
+    except (EncoderDamaged, RecordUnreadable) as error:
         search, message = {}, str(error)
     return {
         "name": encoder_name(run),

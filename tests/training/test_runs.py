@@ -1,9 +1,11 @@
 """Folders of runs: by encoder, release, settings and seed."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 from sentences import refused
@@ -15,6 +17,7 @@ from features.core.faults import (
     EncoderUnfinished,
     NameNotAllowed,
     NoEncoder,
+    RecordUnreadable,
     UnknownRun,
 )
 from features.core.locks import only_one
@@ -203,3 +206,10 @@ def test_a_damaged_record_of_a_training_says_which_folder_to_delete(tmp_path, co
     (encoder / "training.json").write_text(content)
     with refused(EncoderDamaged):
         training_of(encoder)
+
+
+def test_a_record_that_the_system_refuses_is_not_damaged(tmp_path, monkeypatch):
+    (tmp_path / "training.json").write_text("{}")
+    monkeypatch.setattr("pathlib.Path.read_bytes", Mock(side_effect=PermissionError(errno.EACCES, "Permission denied")))
+    with refused(RecordUnreadable):
+        training_of(tmp_path)

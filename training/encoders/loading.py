@@ -1,6 +1,8 @@
 """Loading an encoder from its folder."""
 
+import errno
 import json
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
 from features.core.faults import EncoderDamaged
+from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
 
@@ -49,9 +52,9 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:
         # A TypeError where a module lacks its settings; a RuntimeError may be about something else than its weights.
         why = _misfit(error, folder) if isinstance(error, RuntimeError) else str(error).partition("\n")[0].rstrip(".")
-        if why is None:
+        if why is None or system_number(error) not in {None, errno.ENOENT}:
             raise
-        raise EncoderDamaged(f"the encoder {str(folder)!r} cannot be loaded ({why}); {_again(folder)}") from error
+        raise _damaged(folder, f"cannot be loaded ({why})") from error
     use_onednn(encoder)
     return encoder
 
@@ -123,9 +126,14 @@ def routes_in(folder: Path) -> tuple[str, ...]:
         files = [folder / each["path"] / "router_config.json" for each in routers]
         return tuple(route for file in files for route in json.loads(file.read_bytes())["structure"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EncoderDamaged(f"the encoder {str(folder)!r} has damaged files ({error}); {_again(folder)}") from error
+        raise _damaged(folder, f"has damaged files ({error})") from error
 
 
-def _again(folder: Path) -> str:
+def _damaged(folder: Path, how: str) -> EncoderDamaged:
+    """Return the fault of an encoder; raise an OSError if the system refuses a file, which libraries hide."""
+    for path in (folder, *folder.rglob("*")):
+        with suppress(FileNotFoundError):
+            os.close(os.open(path, os.O_RDONLY))
     # An existing folder is neither trained nor pulled again.
-    return f"delete the folder {str(folder)!r}, then train or pull it again"
+    again = f"delete the folder {str(folder)!r}, then train or pull it again"
+    return EncoderDamaged(f"the encoder {str(folder)!r} {how}; {again}")

@@ -13,7 +13,15 @@ import pytest
 from sentences import refused
 
 from features.core.errors import StoreError
-from features.core.faults import NoRelease, NotComplete, StoreDamaged, TableFileDamaged, TooManyRejects, UnknownTable
+from features.core.faults import (
+    NoRelease,
+    NotComplete,
+    StoreDamaged,
+    StoreUnreachable,
+    TableFileDamaged,
+    TooManyRejects,
+    UnknownTable,
+)
 from features.stages.stage import Recipe
 from features.store import delta
 from features.store.fingerprints import fingerprint
@@ -296,6 +304,15 @@ def test_missing_and_damaged_releases_are_named(store, build):
     (Path(store.location) / "releases" / "00001.json").write_text(json.dumps({"number": 1}))
     with refused(StoreDamaged):
         store.release()
+
+
+def test_a_release_that_the_system_refuses_is_not_damaged(store, build):
+    build()
+    file = Path(store.location) / "releases" / f"{store.publish('run-1', stages=stages()).number:05}.json"
+    file.unlink()
+    file.symlink_to(file)
+    with refused(StoreUnreachable):
+        store.release(1)
 
 
 # -- garbage ---------------------------------------------------------------------------------------------------------

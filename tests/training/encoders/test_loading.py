@@ -27,6 +27,15 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
         load_encoder(folder)
 
 
+@pytest.mark.parametrize("refusing", ["config.json", "tokenizer.json", "1_Pooling/config.json"])
+def test_an_encoder_whose_files_the_system_refuses_is_not_damaged(tiny_encoder, tmp_path, refusing):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
+    (folder / refusing).unlink()
+    (folder / refusing).symlink_to(folder / refusing)
+    with pytest.raises(OSError, match="symbolic links"):
+        load_encoder(folder)
+
+
 def test_without_the_libraries_of_encoders_the_user_is_told_what_to_install(tiny_encoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with refused(LibraryMissing):
