@@ -220,8 +220,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result: Any = cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        return 0
+        return run([*error.ctx.command_path.split()[1:], "--help"])
     except click.Abort:
         warn(f"{PROGRAM}: Interrupted.")
         return 128 + signal.SIGINT

@@ -305,7 +305,7 @@ def test_verbose_shows_where_an_error_of_the_file_system_came_from(capsys, monke
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [["--help"], ["models", "list", "--json"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["models"], ["models", "list", "--json"]])
 def test_an_output_that_is_full_is_said(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
