@@ -33,6 +33,7 @@ from flows.terminal import Verbosity, verbosity
 
 _STOP_TIMEOUT = 5.0
 _POLL = 0.05
+_SPACE = 1 << 16  # bytes
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -193,6 +194,8 @@ class OwnServer:
 
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
+        if not lines and self.home.exists():
+            (self.home / "space").write_bytes(bytes(_SPACE))  # raises why it could not write, such as a full disk
         log = f"; its log is {str(self._log)!r}" if self._lasting else ""
         return f"{lines[-1].rstrip('.') if lines else 'it left no message'}{log}"
 

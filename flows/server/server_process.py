@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 
 from flows.server.watchdog import end_with
@@ -52,10 +53,10 @@ def collect_apart(seconds: float = 1.0) -> None:
 
 
 def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
-    """Serve on a bound TCP socket until SIGTERM or the end of the parent, then remove the home of a private server."""
+    """Serve on a bound TCP socket until SIGTERM or the end of the parent, then remove its home if nobody else does."""
 
     def clean_up() -> None:
-        if not lasting:
+        if not lasting and os.getppid() != parent:  # which reads the log first
             shutil.rmtree(home, ignore_errors=True)
 
     end_with(parent, clean_up)
@@ -66,6 +67,8 @@ def main(home: Path, descriptor: int, parent: int, *, lasting: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         _serve(home, descriptor, lasting=lasting)
+    except Exception:  # noqa: BLE001 (the parent shows its last line)
+        traceback.print_exc()
     finally:
         clean_up()
         os._exit(0)  # nothing is left to flush, and ending all threads in order takes another second

@@ -1,7 +1,9 @@
 """The private Prefect server: present when needed and gone afterwards, whatever ends it."""
 
 import asyncio
+import errno
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -10,9 +12,11 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 from uuid import uuid4
 
 import httpx
+import prefect
 import psutil
 import pytest
 from sentences import refused
@@ -99,6 +103,25 @@ def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
     server.stop()
     assert (f"its log is {str(tmp_path / 'server.log')!r}" in str(told.value)) is lasting, "as of a damaged database"
     assert server.home.exists() is lasting, "also where its process could not remove it"
+
+
+def test_a_server_that_had_no_space_for_its_log_says_so(monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    monkeypatch.setattr("pathlib.Path.write_bytes", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    server = OwnServer()
+    with pytest.raises(OSError, match="No space"):
+        server.wait_until_ready()
+    server.stop()
+
+
+def test_a_server_that_fails_tells_its_log(monkeypatch, tmp_path):
+    (cache := tmp_path / "facetflow" / f"prefect-{prefect.__version__}.db").mkdir(parents=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    server = OwnServer()
+    with pytest.raises(ServerNotStarted, match=re.escape(str(cache))):
+        server.wait_until_ready()
+    server.stop()
+    assert not server.home.exists()
 
 
 @pytest.mark.slow
