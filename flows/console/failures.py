@@ -58,8 +58,10 @@ def _of_the_file_system(error: Exception) -> str | None:
     if (name := getattr(error, "filename", None)) is not None:
         return f"{os.fsdecode(name)!r} cannot be used: {remedy}."
     # A write error does not name the file; an error of a Rust library, and that of a loop of links, do in their text.
-    text = "" if getattr(error, "errno", None) is not None else f" ({str(error).strip().partition(chr(10))[0]})"
-    return f"A file cannot be used{text}: {remedy}{_traceback_of(error)}."
+    bare = getattr(error, "strerror", None) == os.strerror(getattr(error, "errno", None) or 0)
+    text = "" if bare else f" ({str(error).strip().partition(chr(10))[0]})"
+    what = "The working folder" if bare and isinstance(error, FileNotFoundError) else "A file"  # deleted beneath us
+    return f"{what} cannot be used{text}: {remedy}{_traceback_of(error)}."
 
 
 def _traceback_of(error: Exception) -> str:

@@ -253,6 +253,14 @@ def of_system(number, file=None):
         (of_system(errno.EROFS, "a/b"), "'a/b' cannot be used: the file system is read-only; choose another place"),
         (of_system(errno.ENOSPC, "a/b"), "'a/b' cannot be used: the disk is full; free some space"),
         (of_system(errno.ENOSPC), "A file cannot be used: the disk is full; free some space"),
+        (
+            of_system(errno.ENOENT),
+            "The working folder cannot be used: it does not exist; check the path; the traceback",
+        ),
+        (
+            OSError(errno.ENOENT, "No place in ['/tmp']"),
+            "A file cannot be used ([Errno 2] No place in ['/tmp']): it does",
+        ),
         (of_system(errno.ENOENT, "a/b"), "'a/b' cannot be used: it does not exist; check the path (FF002)."),
         (of_system(errno.EISDIR, "a/b"), "'a/b' cannot be used: it is a folder where a file is needed"),
         (of_system(errno.ENOTDIR, "a/b"), "'a/b' cannot be used: a part of the path is a file"),
