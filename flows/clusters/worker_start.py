@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver
 
 from features.core.exported import exported
+from features.core.faults import FileSystem
 from features.core.leftovers import scratch
 from features.core.locks import check_lockable
 from features.stages.registry import STAGES
@@ -28,8 +29,8 @@ from flows.wanted import stages_of
 _ALWAYS = ("distributed", "distributed.nanny", "distributed.worker", "prefect_dask.task_runners", "prefect.task_engine")
 _WITHOUT_TORCH = frozenset({"numba"})
 _FIRST, _LAST = "flows.clusters.preload_begins", "flows.clusters.preload_ends"
-_LONGEST = 80
-"""Maximum bytes of the path of a folder for sockets, whose own paths may have 104."""
+_LONGEST, _LONGEST_PARENT = 80, 70
+"""Maximum bytes of the path of a folder for sockets, whose own paths may have 104, or of that around it."""
 _VARIABLES: dict[str, str] = {}
 """Variables with which the current process was started."""
 
@@ -71,8 +72,11 @@ def _keep_sockets_in_scratch() -> None:
         return
     folder = ExitStack()
     path = folder.enter_context(scratch("mp"))
-    if len(os.fsencode(path)) > _LONGEST:  # Python then chooses a place itself
+    if len(os.fsencode(path)) > _LONGEST:  # Python then chooses a place itself, with a shorter name, in the same folder
         folder.close()
+        if len(os.fsencode(path.parent)) > _LONGEST_PARENT:
+            where = "is too long for the sockets of workers: set TMPDIR to a shorter one"
+            raise FileSystem(f"The path of the temporary folder {str(path.parent)!r} {where}.")
         return
     configuration["tempdir"] = str(path)
     atexit.register(folder.close)

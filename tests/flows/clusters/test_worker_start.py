@@ -1,11 +1,14 @@
 """The process that workers are copied from: only what the stages of a project need, and no threads."""
 
+import multiprocessing
 import subprocess
 import sys
 
 import pytest
+from sentences import refused
 
-from flows.clusters.worker_start import get_ready, modules
+from features.core.faults import FileSystem
+from flows.clusters.worker_start import get_ready, modules, starting
 from flows.project import Project
 
 PLAIN = {"name": "p", "corpora": [{"dataset": "example"}]}
@@ -81,3 +84,11 @@ def test_an_existing_cluster_has_workers_of_its_own(monkeypatch):
     monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: pytest.fail("nothing is to be started"))
     get_ready(project(), "tcp://host:8786")
     get_ready(project(cluster={"address": "tcp://host:8786"}))
+
+
+def test_a_temporary_folder_whose_path_is_too_long_for_sockets_is_refused(tmp_path, monkeypatch):
+    (folder := tmp_path / ("t" * 80)).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setattr(multiprocessing.current_process(), "_config", {})
+    with refused(FileSystem), starting({}):
+        pass
