@@ -131,6 +131,7 @@ def routes_in(folder: Path) -> tuple[str, ...]:
 
 def _damaged(folder: Path, how: str) -> EncoderDamaged:
     """Return the fault of an encoder; raise an OSError if the system refuses a file, which libraries hide."""
+    str(folder).encode()  # nor is it damaged where its path is not UTF-8
     for path in (folder, *folder.rglob("*")):
         with suppress(FileNotFoundError):
             os.close(os.open(path, os.O_RDONLY))

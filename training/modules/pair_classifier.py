@@ -123,7 +123,7 @@ class PairClassifier(nn.Module):
             if classifier.calibration and len(classifier.calibration.biases) != len(classifier.labels):
                 raise ValueError(f"a calibration of {len(classifier.calibration.biases)} labels")  # noqa: TRY301
             classifier.threshold = described["threshold"] and LabelThreshold(**described["threshold"])
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             first = str(error).partition("\n")[0].rstrip(".")
             why = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else first
             raise EncoderDamaged(f"the classifier of {str(folder)!r} cannot be loaded ({why}); {again}") from error

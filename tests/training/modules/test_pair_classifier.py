@@ -1,6 +1,7 @@
 """The classifier of pairs: its inputs, whether order matters, and that loading restores what was saved."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -70,6 +71,13 @@ def test_damage_is_one_sentence(tmp_path):
     settings.write_text(json.dumps(described))
     (tmp_path / WEIGHTS_FILE).write_bytes(b"nothing")
     with refused(EncoderDamaged):
+        PairClassifier.load(tmp_path)
+
+
+def test_a_file_that_the_system_refuses_is_not_damaged(tmp_path, monkeypatch):
+    PairClassifier(2, ["0", "1"]).save(tmp_path)
+    monkeypatch.setattr("pathlib.Path.read_text", Mock(side_effect=PermissionError("Permission denied")))
+    with pytest.raises(PermissionError):
         PairClassifier.load(tmp_path)
 
 
