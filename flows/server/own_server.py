@@ -18,6 +18,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -195,7 +196,8 @@ class OwnServer:
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
         if not lines and self.home.exists():
-            (self.home / "space").write_bytes(bytes(_SPACE))  # raises why it could not write, such as a full disk
+            with tempfile.TemporaryFile(dir=self.home, buffering=0) as file:
+                file.write(bytes(_SPACE))  # raises why it could not write, such as a full disk
         log = f"; its log is {str(self._log)!r}" if self._lasting else ""
         return f"{lines[-1].rstrip('.') if lines else 'it left no message'}{log}"
 

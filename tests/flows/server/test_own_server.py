@@ -107,7 +107,7 @@ def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
 
 def test_a_server_that_had_no_space_for_its_log_says_so(monkeypatch):
     monkeypatch.setattr("sys.executable", "/bin/false")
-    monkeypatch.setattr("pathlib.Path.write_bytes", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr("tempfile.TemporaryFile", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     server = OwnServer()
     with pytest.raises(OSError, match="No space"):
         server.wait_until_ready()
