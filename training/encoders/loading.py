@@ -134,7 +134,7 @@ def _damaged(folder: Path, how: str) -> EncoderDamaged:
     str(folder).encode()  # nor is it damaged where its path is not UTF-8
     for path in (folder, *folder.rglob("*")):
         with suppress(FileNotFoundError):
-            os.close(os.open(path, os.O_RDONLY))
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     # An existing folder is neither trained nor pulled again.
     again = f"delete the folder {str(folder)!r}, then train or pull it again"
     return EncoderDamaged(f"the encoder {str(folder)!r} {how}; {again}")
