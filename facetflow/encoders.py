@@ -207,6 +207,7 @@ class Encoder:
             values = self._layout.similarities(left, right)[:, self._layout.names.index(facet)]
         else:
             values = internals.cosines(left[:, between], right[:, between])
+        values = np.minimum(values, 1.0)  # that of equal sentences may be a rounding above
         return float(values[0]) if single else values
 
     @overload

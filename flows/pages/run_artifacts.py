@@ -163,7 +163,8 @@ def _quality(project: str, quality: Sequence[Mapping[str, Any]]) -> Artifact:
 
 
 def _key(kind: str, project: str) -> str:
-    return f"{kind}-{re.sub('[^a-z0-9]+', '-', project.lower())}".strip("-")
+    ascii_name = project.lower().encode("punycode").decode()  # equal for ASCII, distinct for other letters
+    return f"{kind}-{re.sub('[^a-z0-9]+', '-', ascii_name)}".strip("-")
 
 
 def _short(value: Any) -> Any:

@@ -41,6 +41,9 @@ def test_shapes_of_embeddings_and_similarities(encoder: facetflow.Encoder) -> No
     assert encoder.similarity([], []).shape == (0,)
     assert encoder.similarity(["a", "b"], ["c", "d"]).shape == (2,)
     assert encoder.similarity("a", ("c", "d", "e"), facet="wlk").shape == (3,)
+    texts = ["Two cats look.", "A cat looks.", "a", "b", "c", "d"]
+    for facet in (None, *[facet.name for facet in encoder.facets]):
+        assert encoder.similarity(texts, texts, facet).max() <= 1, "as math.acos needs it"
 
 
 def test_the_similarity_of_a_facet_is_that_of_its_dimensions(encoder: facetflow.Encoder) -> None:
