@@ -124,6 +124,16 @@ def test_a_server_that_fails_tells_its_log(monkeypatch, tmp_path):
     assert not server.home.exists()
 
 
+def test_a_server_without_one_of_its_libraries_says_which(tmp_path, monkeypatch):
+    (tmp_path / "prefect.py").write_text("import nowhere")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    server = OwnServer()
+    with refused(ServerNotStarted):
+        server.wait_until_ready()
+    server.stop()
+    assert not server.home.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lasting", [False, True])
 def test_who_asks_a_server_that_is_killed_does_not_wait_for_an_answer(lasting, tmp_path):
