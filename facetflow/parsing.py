@@ -77,8 +77,9 @@ def parse_amr(texts: str | Texts, *, model: str | Path = "embedded", device: str
     from features.parsers.amr import load
     from features.stages.amr import parse_amr as stage
 
-    backend = "embedded" if is_embedded(str(model)) else "amrlib"
-    settings = AmrSettings.model_validate({"backend": backend, "model": str(model), "device": resolve_device(device)})
+    backend, extra = ("embedded", "encoders") if is_embedded(str(model)) else ("amrlib", "parsers")
+    device = resolve_device(device, extra)
+    settings = AmrSettings.model_validate({"backend": backend, "model": str(model), "device": device})
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
@@ -108,7 +109,7 @@ def parse_srl(
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl as stage
 
-    settings = SrlSettings(model=str(model), device=resolve_device(device))
+    settings = SrlSettings(model=str(model), device=resolve_device(device, "parsers"))
 
     return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 

@@ -88,7 +88,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
     """Load an amrlib parser."""
     folder = locate(settings.model)
     _require_parser(folder)
-    device = resolve_device(settings.device)
+    device = resolve_device(settings.device, "parsers")
     use_threads(settings.threads)
     hide_progress_bars()
     options: dict[str, Any] = {"device": device, "batch_size": settings.batch_size, "num_beams": settings.beams}

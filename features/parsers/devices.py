@@ -12,10 +12,10 @@ from features.core.libraries import importing
 from features.core.wording import counted
 
 
-def resolve_device(device: str) -> str:
+def resolve_device(device: str, extra: str = "encoders") -> str:
     """Return the torch device for `auto` (a GPU when there is one), `cpu`, `cuda` or `cuda:N`.
 
-    On a GPU this process no longer uses cuDNN's attention.
+    On a GPU this process no longer uses cuDNN's attention. `extra` brings torch and all that the model needs besides.
 
     Raises:
         ModelError: torch is not installed.
@@ -24,7 +24,7 @@ def resolve_device(device: str) -> str:
     device = str(device).replace("cpu:0", "cpu")  # a torch.device, too; accelerate calls that of each process cpu:0
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise DeviceMissing(f"There is no device {device!r}; give 'auto', 'cpu', 'cuda' or 'cuda:N'.")
-    with importing("Models need torch", "encoders"):
+    with importing("Models need torch", extra):
         import torch
 
     if device == "auto":

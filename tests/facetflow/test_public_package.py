@@ -109,6 +109,12 @@ def test_a_wheel_has_the_package_and_says_that_it_is_typed(root: Path, tmp_path:
     assert wanted | {"facetflow/py.typed", "features/py.typed", "training/py.typed"} <= files
 
 
+def test_roles_without_torch_need_the_extra_that_brings_all_of_their_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(facetflow.ModelError, match=r"Models need torch; run `pip install 'facetflow\[parsers\]'`"):
+        facetflow.parse_srl("A dog barks.")
+
+
 def test_mteb_knows_an_encoder_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from facetflow.benchmarking import MtebEncoder
 
