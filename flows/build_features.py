@@ -75,7 +75,7 @@ def build_features(
     only_failed: bool = False,
     deep: bool = False,
     adopt: bool = False,
-) -> State[RunRecord]:
+) -> "State[RunRecord]":  # quoted: workers unpickle the flow, and before pydantic 2.14.3 not this class
     """Bring the feature store of a project up to date and publish a release.
 
     Args:

@@ -46,7 +46,7 @@ class Refreshed:
 @flow(name="refresh", persist_result=False)
 def refresh(
     project_file: Path = Path("facetflow.toml"), dask_address: str | None = None, *, deep: bool = False
-) -> State[Refreshed]:
+) -> "State[Refreshed]":
     """Build, publish, train what is due, evaluate and promote; run again after anything, it goes on.
 
     Its parameters are those of `build_features`.
