@@ -1,5 +1,6 @@
 """The edits of a sentence: rules over its dependency tree, each of which returns another sentence or None."""
 
+import calendar
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from features.core.draws import share_of
 
 _AUXILIARIES = ("aux", "auxpass")
 _OTHER_QUANTIFIER = {
+    "a": "no",
+    "an": "no",
     "every": "no",
     "each": "no",
     "no": "every",
@@ -18,11 +21,15 @@ _OTHER_QUANTIFIER = {
     "few": "many",
     "most": "few",
     "several": "no",
-    "any": "all",
 }
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ACTORS = {False: "one actor", True: "several actors"}  # a sentence whose arguments are exchanged agrees with its verb
 _FEW = 5  # words
+_NEGATIVE = {"ai", "no", "nobody", "none", "nothing", "neither", "hardly", "barely", "scarcely"}
+"""Words of a clause that is negative already; ain't: is not, am not or has not."""
+_NEGATED = {"any", "anyone", "anybody", "anything", "anywhere", "ever", "either", "yet"}  # words that need a negation
+_FOCUS = _NEGATIVE | {"only", "just", "even", "also"}  # adverbs that say something else elsewhere
+_DATES = (*calendar.day_name, *calendar.month_name)
 _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
@@ -49,8 +56,10 @@ def swap(tree: Tree) -> str | None:
     if clause is None:
         return None
     finite = (*clause.auxiliaries, clause.verb)[0]
-    agrees = tree.tags[finite] in ("VBZ", "VBP") or tree.tokens[finite].lower() in ("was", "were")
-    if agrees and tree.plural(clause.subject) != tree.plural(clause.object):
+    word, is_be = tree.tokens[finite].lower(), tree.lemmas[finite] == "be"
+    several = {"VBZ": False, "VBP": True}.get(tree.tags[finite], {"was": False, "were": True}.get(word))
+    heads = (clause.subject, clause.object)
+    if any(several not in (None, tree.plural(head)) or (is_be and tree.tokens[head] in ("I", "me")) for head in heads):
         return None
     pieces = list(tree.pieces)
     apart = " " * pieces[clause.subject_span[1] - 1].endswith(" ")  # not from the verb of "we'll"
@@ -75,12 +84,12 @@ def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
     between = range(clause.subject_span[1], start)
     verbal = {*clause.auxiliaries, clause.verb, *tree.children(clause.verb, "agent")}
     others = [position for position in between if position not in verbal]
-    if verb is None or any(tree.relations[position] not in ("prt", "advmod") for position in others):
+    if verb is None or any(position >= end for position in tree.children(clause.verb, "prt")):  # took his hat off
+        return None
+    if any(tree.relations[each] not in ("prt", "advmod") or tree.tokens[each] in _FOCUS for each in others):
         return None
     before = "".join(tree.pieces[: clause.subject_span[0]])
     particles = "".join(f" {tree.tokens[position]}" for position in others)
-    if before:
-        before = before[:1].upper() + before[1:]
     subject, object_ = (start, end), clause.subject_span
     if exchanged:
         subject, object_ = object_, subject
@@ -94,22 +103,26 @@ def voice(tree: Tree, *, exchanged: bool = False) -> str | None:
 def negation(tree: Tree) -> str | None:
     """Negate the main clause of a statement, or lift its negation."""
     verb = tree.root
-    if tree.tokens[-1] == "?" or "ai" in tree.tokens:  # ain't: is not, am not or has not
+    words = {token.lower() for token in tree.tokens}
+    if tree.tokens[-1] == "?" or words & _NEGATIVE:
         return None
     if negations := tree.children(verb, "neg"):
-        return _lifted(tree, negations[0])
+        return None if words & _NEGATED else _lifted(tree, negations[0])
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
         participles = [child for child in tree.children(verb, "acl") if tree.tags[child] == "VBG"]
         return _replaced(tree, participles[0], f"not {tree.tokens[participles[0]]}") if participles else None
     if auxiliaries or tree.lemmas[verb] == "be":
         finite = auxiliaries[0] if auxiliaries else verb
-        is_word = tree.tokens[finite].isalpha() and tree.tags[finite] != "TO"
-        return _replaced(tree, finite, f"{tree.tokens[finite]} not") if is_word else None
+        word = tree.tokens[finite]
+        is_word = word.isalpha() and tree.tags[finite] != "TO" and tree.lemmas[finite] != "get"
+        negated = f"not {word}" if tree.tags[finite] == "VBG" else f"{word} not"
+        return _replaced(tree, finite, negated) if is_word else None
     support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tags[verb])
-    if support is None or tree.child(verb, "nsubj") is None:
+    subject = tree.child(verb, "nsubj")
+    if support is None or subject is None or subject > verb:  # said the critic
         return None
-    return _replaced(tree, verb, f"{support} not {tree.lemmas[verb]}")
+    return _replaced(tree, verb, f"{support} not {tree.infinitive(verb)}")
 
 
 def quantifier(tree: Tree) -> str | None:
@@ -118,9 +131,16 @@ def quantifier(tree: Tree) -> str | None:
         word = token.lower()
         noun = tree.heads[position]
         subject = tree.relations[noun] in ("nsubj", "nsubjpass")
-        if tree.relations[position] not in ("det", "amod", "neg") or (word in ("a", "an") and not subject):
+        if tree.relations[position] not in ("det", "amod", "neg"):
             continue
-        other = "no" if word in ("a", "an") else _OTHER_QUANTIFIER.get(word)
+        if word in ("a", "an") and (not subject or tree.children(noun, "conj")):
+            continue
+        beside = {token.lower() for token in tree.tokens[max(position - 1, 0) : position + 2]} - {word}
+        if beside & {"not", "a", "few", "many"}:  # not every, a few, many a
+            continue
+        other = _OTHER_QUANTIFIER.get(word)
+        if not subject:
+            other = {"no": "some", "some": "no"}.get(word, other)  # there are no dogs
         if other == "every" and tree.plural(noun):
             other = "all"
         if other and tree.tokens[noun].lower() != "other":  # each other
@@ -133,6 +153,8 @@ def number(tree: Tree) -> str | None:
     for position, token in enumerate(tree.tokens):
         word = token.lower()
         if tree.tags[position] != "CD" or tree.relations[position] != "nummod":
+            continue
+        if tree.tokens[tree.heads[position]] in _DATES or tree.tokens[position - 1].lower() in ("a", "an"):
             continue
         if word in _NUMBERS:
             others: Sequence[str] = [other for other in _NUMBERS if other != word]
@@ -158,7 +180,8 @@ def name_place(tree: Tree, position: int) -> str:
     """Return where in a sentence a name of one word stands: its relation, and its preposition; else nothing."""
     head, relation = tree.heads[position], tree.relations[position]
     longer = tree.children(position, "compound", "det", "amod", "nummod", "appos")
-    if tree.tags[position] != "NNP" or not tree.tokens[position].isalpha() or longer:
+    word = tree.tokens[position]
+    if tree.tags[position] != "NNP" or not word.isalpha() or longer or word in _DATES:
         return ""
     if relation in ("nsubj", "nsubjpass", "dobj", "poss"):
         return relation
@@ -185,7 +208,9 @@ def actor(tree: Tree) -> tuple[str, str] | None:
     if clause is None or tree.tags[clause.subject] not in ("NN", "NNS"):
         return None
     start, end = clause.subject_span
-    return (_ACTORS[tree.plural(clause.subject)], tree.phrase((start, end))) if end - start <= _FEW else None
+    words = tree.phrase((start, end))
+    fits = end - start <= _FEW and _NEGATIVE.isdisjoint(words.lower().split()) and not tree.text.isupper()
+    return (_ACTORS[tree.plural(clause.subject)], words) if fits else None
 
 
 EDITS: dict[str, Edit] = {
@@ -215,14 +240,15 @@ def _clause(tree: Tree, subject_relation: str, object_relation: str, otherwise: 
     subject_span, object_span = tree.span(subject), tree.span(object_)
     if subject_span is None or object_span is None or not subject_span[1] <= verb < object_span[0]:
         return None
-    if any(tree.tags[head] not in ("NN", "NNS", "NNP", "NNPS", "PRP") for head in (subject, object_)):
+    nouns = all(tree.tags[head] in ("NN", "NNS", "NNP", "NNPS", "PRP") for head in (subject, object_))
+    if not nouns or tree.tokens[object_].endswith(("self", "selves")):
         return None
     return _Clause(verb, tuple(tree.children(verb, *_AUXILIARIES)), subject, subject_span, object_, object_span)
 
 
 def _passive(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
-    lemma = tree.lemmas[clause.verb]
-    if lemma == "have" or tree.children(clause.verb, "neg", "dative", "conj"):
+    lemma = tree.infinitive(clause.verb)
+    if tree.children(clause.verb, "neg", "dative", "conj", "oprd") or lemma in ("have", "cost", "weigh", "resemble"):
         return None
     present, past, perfect = ("are", "were", "have") if plural else ("is", "was", "has")
     match [tree.tokens[position].lower() for position in clause.auxiliaries], tree.tags[clause.verb]:
@@ -246,7 +272,7 @@ def _passive(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
 def _active(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
     if tree.children(clause.verb, "neg", "conj"):
         return None
-    lemma = tree.lemmas[clause.verb]
+    lemma = tree.infinitive(clause.verb)
     verb: str | None
     match [tree.tokens[position].lower() for position in clause.auxiliaries]:
         case ["was" | "were"]:
@@ -270,16 +296,16 @@ def _lifted(tree: Tree, negation: int) -> str | None:
     pieces = list(tree.pieces)
     if tree.tokens[negation].lower() not in ("not", "n't", "n’t", "never"):
         return None
-    blank = " " if pieces[negation].endswith(" ") else ""
+    blank = pieces[negation][len(tree.tokens[negation]) :]
     pieces[negation] = ""
     auxiliary = negation - 1
-    if auxiliary < 0 or tree.relations[auxiliary] not in _AUXILIARIES:
+    if auxiliary < 0:
         return tree.written(pieces)
-    word = tree.tokens[auxiliary].lower()
+    word = tree.tokens[auxiliary]
     verb = tree.heads[auxiliary]
-    pieces[auxiliary] = _SHORT_NOT.get(word, tree.tokens[auxiliary]) + (pieces[auxiliary][len(word) :] or blank)
-    if tree.lemmas[auxiliary] == "do":
-        form = verb_form(tree.lemmas[verb], tree.tags[auxiliary])
+    pieces[auxiliary] = _SHORT_NOT.get(word.lower(), word) + blank
+    if tree.lemmas[auxiliary] == "do" and tree.relations[auxiliary] in _AUXILIARIES:
+        form = verb_form(tree.infinitive(verb), tree.tags[auxiliary])
         pieces[auxiliary] = ""
         pieces[verb] = pieces[verb].replace(tree.tokens[verb], form)
     return tree.written(pieces)

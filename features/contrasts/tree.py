@@ -83,27 +83,40 @@ class Tree:
         """
         start, end = span
         first = self.pieces[start]
-        acronym = first.isupper() and len(first.strip()) > 1
-        if start == 0 and self.tags[0] not in _OWN_CAPITAL and first.strip() != "I" and not acronym:
+        acronym = first.isupper() and first.strip() != "A"  # T cells; or I
+        opens = not re.search(r"\w", "".join(self.tokens[:start]))  # the sentence; perhaps after a quotation mark
+        if opens and self.tags[start] not in _OWN_CAPITAL and not acronym:
             first = first[:1].lower() + first[1:]
         words = "".join((first, *self.pieces[start + 1 : end])).strip()
         forms = {"subject": _SUBJECTS, "object": PRONOUNS}.get(case, {})
         other = forms.get(words.lower(), words)
         return "I" if other == "i" else other
 
+    def infinitive(self, verb: int) -> str:
+        """Return the lemma of a verb: that of a dictionary, unless the parser's is inflected so (riding: not rid)."""
+        from lemminflect import getInflection, getLemma
+
+        word, lemma = self.tokens[verb].lower(), self.lemmas[verb]
+        known = word in getInflection(lemma, self.tags[verb])
+        return lemma if known else str((*getLemma(word, upos="VERB"), lemma)[0])
+
     def plural(self, head: int) -> bool:
         """Return whether a noun or pronoun takes a verb in the plural."""
         word = self.tokens[head].lower()
         return (
             self.tags[head] in ("NNS", "NNPS")
-            or word in ("we", "they", "us", "them", "you", "i", "me", "these", "those")
+            or word in ("we", "they", "us", "them", "you", "i", "me", "these", "those", "police")
             or bool(self.children(head, "conj"))
         )
 
     def written(self, pieces: Iterable[str]) -> str:
         """Return a sentence of pieces: single blanks, and a capital where the given one has one."""
         words = re.sub(r"(?<!\.)\.\.$", ".", " ".join("".join(pieces).split()))  # by the U.S.
-        return words[:1].upper() + words[1:] if self.text[:1].isupper() else words
+        words = re.sub(r" ?,(?= ?[.!?]?$)", "", words)  # by Ann, the nurse,.
+        if self.text.isupper():
+            return words.upper()
+        small = next(filter(str.isalnum, self.text), "").islower()
+        return words if small else re.sub(r"[^\W_]", lambda first: first[0].upper(), words, count=1)
 
 
 def verb_form(lemma: str, tag: str) -> str:

@@ -43,7 +43,37 @@ EDITED = [
     ("quantifier", "A dog barks.", "No dog barks."),
     ("quantifier", "Many people sleep.", "Few people sleep."),
     ("quantifier", "The people look at each other.", None),
+    ("quantifier", "A few people sleep.", None),  # not: no few
+    ("quantifier", "Many a man sleeps.", None),
+    ("quantifier", "Not every student sleeps.", None),
+    ("quantifier", "There are no dogs here.", "There are some dogs here."),
     ("number", "One dog barks.", None),
+    ("number", "He left on May 12.", None),
+    ("number", "They built a two-story house.", None),  # a eight-story
+    ("name", "The meeting is on Monday.", None),
+    ("voice", "A boy is riding a bike.", "A bike is being ridden by a boy."),  # the parser's lemma is "rid"
+    ("voice", "The European Union fined Google.", "Google was fined by the European Union."),
+    ("voice", "10 boys were seen by the girl.", "The girl saw 10 boys."),
+    ("voice", "yesterday, the man bought a car.", "yesterday, a car was bought by the man."),
+    ("voice", '"The dog chased the cat."', '"The cat was chased by the dog."'),
+    ("voice", "THE DOG CHASED THE CAT.", "THE CAT WAS CHASED BY THE DOG."),
+    ("voice", "John, the baker, kissed Mary.", "Mary was kissed by John, the baker."),
+    ("voice", "T cells need help.", "Help is needed by T cells."),
+    ("voice", "He took his hat off.", None),
+    ("voice", "They elected him president.", None),
+    ("voice", "He hardly eats meat.", None),
+    ("voice", "The book costs ten dollars.", None),
+    ("swap", "The woman saw herself.", None),
+    ("swap", "You are chasing me.", None),
+    ("swap", "A group of girls are enjoying a parade.", None),
+    ("negation", "The dog isn't a cat.", "The dog is a cat."),
+    ("negation", "It does not.", "It does."),
+    ("negation", "He hates the dog.", "He does not hate the dog."),
+    ("negation", "A duck being held by a girl.", "A duck not being held by a girl."),
+    ("negation", "The thief got arrested by the police.", None),
+    ("negation", '"I hate this movie," said the critic.', None),
+    ("negation", "Nobody likes him.", None),
+    ("negation", "She does not have any money.", None),
 ]
 
 
@@ -63,6 +93,7 @@ def parse():
 NAMES = {
     "nsubj": ["Ann", "Bob"],
     "in pobj": ["Berlin", "Paris"],
+    "on pobj": ["Quora"],
     "one actor": ["a tall nurse"],
     "several actors": ["two dogs"],
 }
