@@ -106,7 +106,8 @@ def negation(tree: Tree) -> str | None:
     words = {token.lower() for token in tree.tokens}
     if tree.tokens[-1] == "?" or words & _NEGATIVE:
         return None
-    if negations := tree.children(verb, "neg"):
+    curly = [child for child in tree.children(verb, "advmod", *_AUXILIARIES) if tree.tokens[child] == "n’t"]
+    if negations := tree.children(verb, "neg") or curly:
         return None if words & _NEGATED else _lifted(tree, negations[0])
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"

@@ -68,6 +68,9 @@ EDITED = [
     ("swap", "A group of girls are enjoying a parade.", None),
     ("negation", "The dog isn't a cat.", "The dog is a cat."),
     ("negation", "It does not.", "It does."),
+    ("negation", "The boy didn’t eat.", "The boy ate."),  # which the parser does not call a negation
+    ("negation", "They won’t help.", "They will help."),
+    ("negation", "The dog wasn’t seen by us.", "The dog was seen by us."),
     ("negation", "He hates the dog.", "He does not hate the dog."),
     ("negation", "A duck being held by a girl.", "A duck not being held by a girl."),
     ("negation", "The thief got arrested by the police.", None),
