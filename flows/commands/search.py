@@ -18,6 +18,8 @@ def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str
     weights: dict[str, float] = {}
     for facet in given:
         name, _, weight = facet.partition("=")
+        if name in weights:
+            raise click.BadParameter(f"{facet!r} gives {name!r} a second weight")
         try:
             weights[name] = float(weight or 1)
         except ValueError:
