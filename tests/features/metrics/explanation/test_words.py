@@ -950,6 +950,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(t / take-01 :ARG0 (h / he) :ARG1 (a / and :op1 (n / statin) :op2 (s / aspirin :polarity -)))",
          ('Same frames; "no" has another place: the parser reads that it negates "statins" in a and "aspirin" in b; '
           '"aspirin" and "statins" change places.')),
+        ("The barber cut himself.", "The barber cut him.",
+         "(c / cut-01 :ARG0 (b / barber) :ARG1 b)", "(c / cut-02 :ARG0 (b / barber) :ARG1 (h / he))",
+         ('Both have "barber" and "cut"; "himself" in a refers back, "him" in b to someone else. The parser is unsure '
+          'of "cut", which it reads differently in a and in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
