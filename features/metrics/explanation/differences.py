@@ -21,7 +21,7 @@ _NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
-_CLAUSES = frozenset({"what", "who", "which", "where", "when", "why", "how", "if", "i", "he", "she", "we", "they"})
+_CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -50,12 +50,13 @@ def _negations(told: Told) -> None:
                 told.add("negation", ("negations",), text, ([a], [b]))
                 prefixed.append((side, (a, b)))
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
+    stems = [{cue.stem for cue in side} for side in cues]
     nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
     scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t] for side in nodes]
     in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
-        ours, theirs = ({cue.stem for cue in cues[which]} for which in (side, 1 - side))
+        ours, theirs = stems[side], stems[1 - side]
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
         words = [cue.shown for cue in more]
         # Of several, the scope may be that of one which the other sentence has, too.
@@ -77,7 +78,7 @@ def _negations(told: Told) -> None:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
                 text = f"the two negations in {SIDES[side]} may cancel out" if side == own else "both sides negate"
                 told.add("form", (), f"{text}, so both may mean the same")
-    elif cues[0] and not all(scopes) and {cue.stem for cue in cues[0]}.isdisjoint(cue.stem for cue in cues[1]):
+    elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or _same_place(told, cues)):
         left, right = (listed(cue.shown for cue in side) for side in cues)
         told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
     elif (any(in_both) or not (any(scopes) or texts.reordered)) and not _same_place(told, cues):
@@ -95,7 +96,7 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
     """Return whether a clause may begin between a negation and its scope: "not what I saw"; or it is "have to"."""
-    first = min((token.start for token in scope if token), default=0)
+    first = max((token.start for token in scope if token), default=0)
     nearest = max((cue.end for cue in cues if cue.start < first), default=first)
     begins = any(t.stem == "must" or t.lower in _CLAUSES for t in texts.tokens[side] if cues[0].start < t.start < first)
     return begins or "," in texts.sentences[side][nearest:first]
@@ -155,10 +156,11 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
     inside = any(token.lower in _CLAUSES for token in between[0])
+    nouns = {t.stem for side in (0, 1) for node, t in both.anchors[side].items() if t.stem in both.fillers(side, node)}
     other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
     links = {token for chunk in texts.chunks for part in chunk for token in part if token.kind == "link"}
     frames = [] if all(map(links.intersection, between)) else frames  # "load hay onto a cart", "load a cart with hay"
-    if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
+    if (both.differ and ends <= both.frame_stems - nouns) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
     elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
@@ -226,8 +228,9 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
     """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
     words = [*parts[0], *parts[1]]
     return any(
-        (token := both.anchors[0].get(frame)) is not None and sorted((token.stem, stem)) == sorted(words)
-        for frame, _ in both.same_frames()
+        token.stem not in both.fillers(1, image) and sorted((token.stem, stem)) == sorted(words)
+        for frame, image in both.same_frames()
+        if (token := both.anchors[0].get(frame)) is not None  # not "seller", who sells
         for stem in both.fillers(0, frame)
     )
 

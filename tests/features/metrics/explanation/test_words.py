@@ -954,6 +954,24 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / cut-01 :ARG0 (b / barber) :ARG1 b)", "(c / cut-02 :ARG0 (b / barber) :ARG1 (h / he))",
          ('Both have "barber" and "cut"; "himself" in a refers back, "him" in b to someone else. The parser is unsure '
           'of "cut", which it reads differently in a and in b.')),
+        ("He doesn't have any money.", "He has no money.",
+         "(h / have-03 :polarity - :ARG0 (h2 / he) :ARG1 (m / money))",
+         "(h / have-03 :ARG0 (h2 / he) :ARG1 (m / money :polarity -))",
+         ('Same frames and roles; only a says "any money". Both negate: "n\'t" in a, "no" in b. Graphs do not tell '
+          '"have" from "has".')),
+        ("We may not sell it unless Ann agrees.", "We may sell it if Ann agrees.",
+         "(p / permit-01 :polarity - :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01 :polarity -))",
+         "(p / permit-01 :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01))",
+         ('Same roles; only a has the negation "not": the parser reads that it negates "may" and "agrees"; "unless" in '
+          'a, "if" in b. Not in the graphs: "Ann" in both.')),
+        ("The buyer sued the seller.", "The seller sued the buyer.",
+         "(s / sue-02 :ARG0 (p / person :ARG0-of (b / buy-01)) :ARG1 (p2 / person :ARG0-of (s2 / sell-01)))",
+         "(s / sue-02 :ARG0 (p / person :ARG0-of (s2 / sell-01)) :ARG1 (p2 / person :ARG0-of (b / buy-01)))",
+         'Same frames; "buyer" and "seller" swap roles in "sued".'),
+        ("The buyer is liable for the seller.", "The seller is liable for the buyer.",
+         "(l / liable-01 :ARG1 (p / person :ARG0-of (b / buy-01) :ARG0-of (s / sell-01)))",
+         "(l / liable-01 :ARG0 (p / person :ARG0-of (s / sell-01)) :ARG2 (p2 / person :ARG0-of (b / buy-01)))",
+         'Same frames; "buyer" and "seller" swap roles in "liable".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
