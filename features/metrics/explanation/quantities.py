@@ -17,13 +17,14 @@ def tell_quantities(told: Told) -> None:
     )
     if len(left) == len(right) == 2 and _change_heads(left, right) and not left[0].is_measured_otherwise(right[1]):
         numbers = joined([spans(told, 0, each.tokens) for each in left])
-        told.add("quantity", ("quantifiers",), f"{numbers} change places")
+        tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
+        told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
+        left, right = [], []
     if len(left) == len(right) == 1 and (exchanged := _change_order(*left, *right)):
-        told.add("quantity", ("quantifiers",), f"{joined([token.shown for token in exchanged])} change places")
-        told.named[0].extend(left.pop().tokens)
-        told.named[1].extend(right.pop().tokens)
+        numbers = joined([token.shown for token in exchanged])
+        told.add("quantity", ("quantifiers",), f"{numbers} change places", [left.pop().tokens, right.pop().tokens])
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _measures_alike, _counts_the_same, _in_one_place):
+    for same in (_counts_alike, _measures_alike, _counts_the_same, _in_one_place, _in_one_unit):
         for a in list(left):
             closest = sorted(right, key=lambda b: b.text.lower() != a.text.lower())
             if (b := next((b for b in closest if same(told, a, b)), None)) is not None:
@@ -112,3 +113,9 @@ def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
     return any(
         not set(left).isdisjoint(a.tokens) and not set(right).isdisjoint(b.tokens) for left, right in told.texts.chunks
     )
+
+
+def _in_one_unit(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether two quantities have one sign, and numbers of both sentences: "3 % to $4" and "4 % to $3"."""
+    numbers = {token.stem for token in (*a.tokens, *b.tokens) if token.kind == "quantity"}
+    return a.sign == b.sign is not None and numbers <= told.texts.shared

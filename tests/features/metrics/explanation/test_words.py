@@ -972,6 +972,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / liable-01 :ARG1 (p / person :ARG0-of (b / buy-01) :ARG0-of (s / sell-01)))",
          "(l / liable-01 :ARG0 (p / person :ARG0-of (s / sell-01)) :ARG2 (p2 / person :ARG0-of (b / buy-01)))",
          'Same frames; "buyer" and "seller" swap roles in "liable".'),
+        ("Profits rose 3.5% to $4.2 million.", "Profits rose 4.2% to $3.5 million.",
+         "(r / rise-01 :ARG1 (p / profit) :ARG2 (p2 / percentage-entity :value 3.5))",
+         "(r / rise-01 :ARG1 (p / profit) :ARG2 (p2 / percentage-entity :value 4.2))",
+         ('Same frames and roles; "3.5%" in a, "4.2%" in b; "$4.2 million" in a, "$3.5 million" in b. Not in the '
+          'graphs: "million" in both, "$4.2" in a and "$3.5" in b.')),
+        ("Ten boys aged 12 were lost.", "Twelve boys aged 10 were lost.",
+         "(l / lose-02 :ARG1 (b / boy :quant 10 :ARG1-of (a / age-01 :ARG2 12)))",
+         "(l / lose-02 :ARG1 (b / boy :quant 12 :ARG1-of (a / age-01 :ARG2 10)))",
+         'Same frames; "Ten" and "12" change places.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
