@@ -47,7 +47,12 @@ COPY_KEPT = 30 * 86400
 """Seconds for which a copy of an object stays in the user's cache after it was last asked for."""
 _FEW = 32
 """Objects of a folder that are asked for one by one: a listing names a thousand, wanted or not, and is one request."""
-_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+_CREDENTIALS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
 _ROLE = ("169.254.169.254", 80)
 """Where a machine in a cloud asks for the credentials of its role."""
 _OPTIONS = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
