@@ -9,6 +9,8 @@ from features.core.faults import StoreUnreachable
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
+_NEXT_CAUSE = re.compile(r"\s*\x1b\[31m↳\x1b\[0m\s*")
+"""How deltalake begins the line of a cause."""
 _FREE_SPACE = "free some space and run the same command again"
 _PERMIT = "permission denied; correct its permissions, or choose another place"
 _ADVICE = {
@@ -71,7 +73,8 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
     `otherwise` is the advice for an error that is not in the table.
     """
     # A Rust error continues with its causes, a DeltaError with a stack trace.
-    return advice(error) or f"{str(error).partition(chr(10))[0].strip().rstrip('.;')}; {otherwise}"
+    said = _NEXT_CAUSE.sub(": ", str(error)).partition("\n")[0]
+    return advice(error) or f"{said.rstrip('.;: ')}; {otherwise}"
 
 
 @contextlib.contextmanager

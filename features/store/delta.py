@@ -320,9 +320,11 @@ class Table:
             raise StoreDamaged(
                 f"{what} failed: there is no table; it was deleted or moved, so restore it or build a new store."
             ) from error
-        except (DeltaError, OSError) as error:
+        except DeltaError as error:
             reason = explain(error, "restore the table, or build a new store")
             raise StoreUnreachable(f"{what} failed: {reason}.") from error
+        except OSError as error:  # no table can be restored against a network or expired credentials
+            raise StoreUnreachable(f"{what} failed: {explain(error)}.") from error
 
 
 @lru_cache(maxsize=_TABLES_KEPT)

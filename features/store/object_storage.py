@@ -215,27 +215,28 @@ class _HeldLease:
             return
         text, seen = storage._get(name)
         content = _content(text)
+        # It is our own if the answer to the PUT got lost.
+        held = not content.get("ended") and content.get("token") != self._content["token"]
         waited = 0.0
-        if not content.get("ended"):
+        if held:
             on_wait(
                 f"Waiting up to {EXPIRY:.0f} s to see whether the process {content.get('holder', 'unknown')} still "
                 f"renews {storage.url(name)!r}; if it was killed, this one takes over."
             )
-        while not content.get("ended") and waited < EXPIRY:
+        while held and waited < EXPIRY:
             time.sleep(HEARTBEAT / 4)
             waited += HEARTBEAT / 4
             if storage._head(name)["e_tag"] != seen["e_tag"]:
                 raise AnotherProcess(f"{refusal} (process {content.get('holder', 'unknown')}): wait for it, or end it.")
-        try:
-            self._seen = storage._update(name, self._text(), seen)
-        except FileExistsError as error:
-            raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.") from error
+        self._seen = seen
+        self.renew()
+        if self._lost:
+            raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.")
 
     def end(self) -> None:
         """Give the lease back."""
         with suppress(OSError):
-            if not self._lost:
-                self._seen = self._storage._update(self._name, self._text(ended=True), self._seen)
+            self.renew(ended=True)
 
     def check(self) -> None:
         """Raise AnotherProcess if the lease was lost; an error of the work itself is told first."""
@@ -245,12 +246,12 @@ class _HeldLease:
                 "nothing is lost or doubled: run again."
             )
 
-    def renew(self) -> None:
+    def renew(self, *, ended: bool = False) -> None:
         """Write the object again, unless another process has."""
         if self._lost:
             return
         try:
-            self._seen = self._storage._update(self._name, self._text(), self._seen)
+            self._seen = self._storage._update(self._name, self._text(ended=ended), self._seen)
         except FileExistsError:
             text, self._seen = self._storage._get(self._name)
             # Our own, if the answer to the last one got lost.
@@ -305,7 +306,7 @@ def _as_files(name: str) -> Iterator[None]:
         yield
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:
         raise FileExistsError(f"{name!r} exists") from error
-    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
-        raise PermissionError(first_line(error)) from error
     except exceptions.BaseError as error:
-        raise OSError(first_line(error)) from error
+        # The answer is XML, and its code says what is wrong: AccessDenied, ExpiredToken, RequestTimeTooSkewed.
+        said = " ".join(re.findall("(?<=status code: )[^:]+|(?<=<Code>)[^<]+", str(error))[:2])
+        raise OSError(f"the storage answered {said}" if said else first_line(error)) from error

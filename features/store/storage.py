@@ -4,7 +4,7 @@
     polars, delta-rs ──────────────────> url()     └── ObjectStorage     S3 and the like (`object_storage`)
 
 Objects have names with `/` between the parts, such as `releases/00001.json`. One is there whole or not at all, and
-survives a power cut once it is there. Methods raise OSError as files do: `FileNotFoundError`, `PermissionError`.
+survives a power cut once it is there. Methods raise OSError as files do, such as `FileNotFoundError`.
 """
 
 import os

@@ -206,6 +206,42 @@ def test_a_holder_that_was_cut_off_learns_that_its_lease_is_gone(bucket, quick):
     assert place.lease_of("lease").holder == "host:2", "what it lost, it does not give back"
 
 
+def test_a_holder_that_lost_its_lease_since_it_last_renewed_it_learns_so_at_its_end(bucket):
+    _, url = bucket
+    place = storage_at(url)
+    with pytest.raises(AnotherProcess), place.lease("lease", "host:1", "A build works"):
+        place.put("lease", b'{"holder": "host:2", "token": "other", "beat": 1}')
+
+
+def test_who_takes_a_lease_and_gets_no_answer_does_not_take_itself_for_another(bucket, monkeypatch):
+    server, url = bucket
+    waits, put = [], ObjectStorage._put
+
+    def unanswered(self, *given, **named):
+        server.fail(("PUT", "lost", 1))
+        return put(self, *given, **named)
+
+    monkeypatch.setattr(ObjectStorage, "_put", unanswered)
+    for _ in ("a new one", "one that was given back"):
+        with storage_at(url).lease("lease", "host:1", "A build works", waits.append):
+            pass
+        assert storage_at(url).lease_of("lease").ended
+    assert waits == []
+
+
+def test_a_refusal_is_told_by_its_code_and_sends_nobody_to_restore_a_table(bucket):
+    server, url = bucket
+    store = Store.open(url, create=True)
+    with pytest.raises(StoreUnreachable, match="the storage answered 404 Not Found NoSuchBucket; correct that"):
+        Store.open(url.replace("//bucket", "//missing"), create=True)
+    server.fail(("GET /bucket", "400", 100))
+    with pytest.raises(StoreUnreachable, match="the storage answered 400 Bad Request; correct that"):
+        store.versions()
+    server.fail(("GET /bucket/some/prefix/tables/amr/_delta_log/0", "400", 100))
+    with pytest.raises(StoreUnreachable, match="status code: 400 Bad Request; correct that"):
+        store.committed("amr", 0)
+
+
 def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
     server, url = bucket
     with storage_at(url).lease("lease", "host:1", "A build works"):
@@ -245,7 +281,8 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
 
 
 @pytest.mark.parametrize(
-    "url", ["s3://bucket", "s3://bucket/x?secret=y", "s3://bucket/x?endpoint=host:9000", "ftp://host/x"]
+    "url",
+    ["s3://bucket", "s3://bucket/x#y", "s3://bucket/x?secret=y", "s3://bucket/x?endpoint=host:9000", "ftp://host/x"],
 )
 def test_an_address_that_is_none_is_refused(url):
     with refused(StorePathWrong):
