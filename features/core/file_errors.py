@@ -74,7 +74,7 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
     """
     # A Rust error continues with its causes, a DeltaError with a stack trace.
     said = _NEXT_CAUSE.sub(": ", str(error)).partition("\n")[0]
-    return advice(error) or f"{said.rstrip('.;: ')}; {otherwise}"
+    return advice(error) or f"{said.strip().rstrip('.;: ')}; {otherwise}"
 
 
 @contextlib.contextmanager

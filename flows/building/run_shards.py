@@ -259,7 +259,8 @@ class ShardRunner:
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
         self._outcome.made[work.stage] += 1
         if result is None:
-            # Committed before the task checked: nothing is left to commit.
+            # Committed before the task checked, perhaps by a build that lost its lease: its version is newer.
+            self._versions = self._store.versions()
             self._open.discard(key)
             self._progress.done(work.stage, work.shard, 0, None)
             return

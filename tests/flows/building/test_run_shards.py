@@ -66,3 +66,30 @@ def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
     assert runner._submit(waiting) == waiting[2:]
     assert started == waiting[:2]
     assert Waiting.looked_at < 10
+
+
+def test_what_needs_a_shard_that_another_build_has_committed_reads_it(monkeypatch, tmp_path):
+    def made_by_another(job, settings):
+        (tmp_path / job.stage).write_text(json.dumps(job.versions))
+
+    monkeypatch.setattr(run_shards, "make_shard", made_by_another)
+    monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
+    monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
+    graphs, pairs = ("amr", Shard("sentences-00000")), ("metrics", Shard("pairs-00000"))
+    work = [
+        ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new")),
+        ShardWork(*pairs, Fingerprint("c-d"), (graphs,), (graphs,), Reason("new")),
+    ]
+    store = SimpleNamespace(location="", versions=lambda: {"amr": 3 + (tmp_path / "amr").exists()})
+    chain = SimpleNamespace(settings={"amr": None, "metrics": None}, device=lambda _: "cpu")
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as started,
+        started.get_client() as client,
+        BuildProgress() as progress,
+    ):
+        address = "tcp://10.0.0.1:8786"
+        capacity = cluster.capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), address)
+        joined = SimpleNamespace(client=client, address=address, capacity=capacity, inspect=lambda _: None)
+        progress.history.plan(ShardHistory(stage, shard, 1) for stage, shard in (graphs, pairs))
+        ShardRunner(store, chain, joined, progress, "run").run(work, Outcome())
+    assert json.loads((tmp_path / "metrics").read_text()) == {"amr": 4}
