@@ -282,7 +282,14 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
 
 @pytest.mark.parametrize(
     "url",
-    ["s3://bucket", "s3://bucket/x#y", "s3://bucket/x?secret=y", "s3://bucket/x?endpoint=host:9000", "ftp://host/x"],
+    [
+        "s3://bucket",
+        "s3://key:secret@bucket/x",
+        "s3://bucket/x#y",
+        "s3://bucket/x?secret=y",
+        "s3://bucket/x?endpoint=host:9000",
+        "ftp://host/x",
+    ],
 )
 def test_an_address_that_is_none_is_refused(url):
     with refused(StorePathWrong):
