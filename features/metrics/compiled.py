@@ -7,12 +7,15 @@ together may each compile once; the cache is written atomically, so that only co
 Two things make a kernel fast: taking arrays out of a named tuple before a loop, because each access inside counts
 references; and reusing workspaces between calls.
 
-Pitfall for developers: numba notices a change in the file of a function, not in the files of the functions it calls.
-After editing a kernel that other files call, delete the `__pycache__` folders (the tests do so themselves).
+numba notices a change in the file of a function, not in the files whose functions, constants and named tuples it uses,
+and its cache outlives an upgrade of the package: here what is cached is that of all files in which kernels are.
 """
 
 import logging
 from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import numba
@@ -71,4 +74,13 @@ def _compile(
         compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # numba: "cannot cache function: no locator available"
         compiled = numba.njit(function, **options)
+    if file := getattr(getattr(compiled, "_cache", None), "_cache_file", None):
+        file._source_stamp = file._source_stamp, _sources()
     return cast("Callable[_Parameters, _Result]", compiled)
+
+
+@cache
+def _sources() -> str:
+    folder = Path(__file__).parent
+    files = sorted([*folder.glob("*.py"), *folder.glob("alignment/*.py")])
+    return blake2b(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -2,42 +2,19 @@
 
 import random
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from amr import AMR  # the name of the parser module in the package `smatch`
+from graph_pairs import batch_of, followed_by
 from hypothesis import strategies as st
 
-import features.metrics
-
-
-def forget_stale_kernels() -> None:
-    """Delete numba's cache when a file with kernels changed: numba only notices changes in a function's own file."""
-    folder = Path(features.metrics.__file__).parent
-    cached = [path for suffix in ("nbi", "nbc") for path in folder.rglob(f"__pycache__/*.{suffix}")]
-    # A kernel only calls kernels, and what it reads from other modules (bounds, named tuples) is next to kernels.
-    sources = [path for path in folder.rglob("*.py") if "features.metrics.compiled" in path.read_text(encoding="utf-8")]
-    newest_source = max(path.stat().st_mtime for path in (*sources, folder / "compiled.py"))
-    # One that is gone is being deleted by another process of the test run, so all are.
-    with suppress(FileNotFoundError):
-        if all(path.stat().st_mtime >= newest_source for path in cached):
-            return
-    for path in cached:
-        path.unlink(missing_ok=True)
-
-
-forget_stale_kernels()  # before any kernel is called, and thus loaded
-
-from graph_pairs import batch_of, followed_by  # noqa: E402
-
-from features.graphs.graph import AmrGraph  # noqa: E402
-from features.graphs.penman_files import read_blocks  # noqa: E402
-from features.metrics.label_vectors import LabelVectors  # noqa: E402
-from features.metrics.metric import Comparison  # noqa: E402
+from features.graphs.graph import AmrGraph
+from features.graphs.penman_files import read_blocks
+from features.metrics.label_vectors import LabelVectors
+from features.metrics.metric import Comparison
 
 CORPORA = ("sts", "sick", "para")
 
