@@ -433,11 +433,13 @@ def test_nothing_is_sent_whichever_command_imports_prefect():
 def test_a_working_folder_names_no_cache_of_compiled_kernels(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs")
     code = (
-        "from flows import command_line\n"
-        "command_line.run = lambda _: len(__import__('numba').config.CACHE_DIR)\n"
+        "import os; from flows import command_line\n"
+        "empty = lambda: os.environ.get('XDG_CACHE_HOME') == ''\n"
+        "command_line.run = lambda _: len(__import__('numba').config.CACHE_DIR) + empty()\n"
         "command_line.main()"
     )
     as_usual = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    as_usual["XDG_CACHE_HOME"] = ""  # which numba takes for the working folder
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=as_usual, check=True)
 
 
