@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -107,6 +107,10 @@ class Storage(ABC):
         """Describe the object in a folder whose name, of those that match, comes last; None if there is none."""
         names = [name for name in self.names(folder) if matches(name)]
         return self.stat(f"{folder}/{names[-1]}") if names else None
+
+    def look_once(self) -> None:
+        """Keep what `last` and `stat` find: for one look at a store, never for who writes, waits or looks again."""
+        vars(self).update(last=cache(self.last), stat=cache(self.stat))
 
     @abstractmethod
     def read(self, name: str) -> bytes:

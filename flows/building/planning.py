@@ -95,6 +95,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     """Find out what a refresh would do, also its error; with `deep`, every byte is checked for damage."""
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
+    store.storage.look_once()
     store.check_owner(project.name)
     check(project, store)
     damaged = store.damaged(deep=deep)

@@ -10,6 +10,7 @@ from generated import ENCODER
 
 from features.core.types import Shard
 from features.store.damage import Damage
+from features.store.storage import FolderStorage
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
 from flows.building.planning import look_ahead
@@ -139,6 +140,24 @@ def test_rows_that_are_newly_rejected_make_a_release(tmp_path):
         assert not look_ahead(project).publishes
         table.write_text(f"text\ttopic\nA cat.\tanimals\n{rows}")
         assert look_ahead(project).publishes, rows
+
+
+def test_a_plan_lists_the_log_of_a_table_once(tmp_path, monkeypatch):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "mine"\nencoders = []\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
+        'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
+    )
+    (tmp_path / "mine.tsv").write_text("text\ttopic\nA cat.\tanimals\n")
+    project = load(tmp_path / "facetflow.toml")
+    ingest_corpora(project, Store.open(project.store, create=True), "run")
+    listed, names = [], FolderStorage.names
+    monkeypatch.setattr(FolderStorage, "names", lambda *given: listed.append(given[-1]) or names(*given))
+    for _ in range(2):  # a later plan looks again
+        look_ahead(project)
+        logs = [folder for folder in listed if str(folder).endswith("_delta_log")]
+        assert logs
+        assert len(logs) == len(set(logs))
+        listed.clear()
 
 
 def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, capsys):
