@@ -60,7 +60,7 @@ class TextIndex:
                 lambda new: internals.embed_in_parts(self.encoder.model, new, self._task),
             )
         )
-        """Embeddings of the texts, (n_texts, d) float32, of unit length. Searches read them: change a copy."""
+        """Embeddings of the texts, (n_texts, d) float32, of unit length. Searches read them; change a copy."""
 
     def __len__(self) -> int:
         """Return the number of texts."""
