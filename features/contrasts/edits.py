@@ -27,7 +27,7 @@ _ACTORS = {False: "one actor", True: "several actors"}  # a sentence whose argum
 _FEW = 5  # words
 _NEGATIVE = {"ai", "no", "nobody", "none", "nothing", "neither", "hardly", "barely", "scarcely"}
 """Words of a clause that is negative already; ain't: is not, am not or has not."""
-_NEGATED = {"any", "anyone", "anybody", "anything", "anywhere", "ever", "either", "yet"}  # words that need a negation
+_POLARITY_ITEMS = {"any", "anyone", "anybody", "anything", "anywhere", "ever", "either", "yet"}  # which need a negation
 _FOCUS = _NEGATIVE | {"only", "just", "even", "also"}  # adverbs that say something else elsewhere
 _DATES = (*calendar.day_name, *calendar.month_name)
 _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
@@ -108,7 +108,7 @@ def negation(tree: Tree) -> str | None:
         return None
     curly = [child for child in tree.children(verb, "advmod", *_AUXILIARIES) if tree.tokens[child] == "n’t"]
     if negations := tree.children(verb, "neg") or curly:
-        return None if words & _NEGATED else _lifted(tree, negations[0])
+        return None if words & _POLARITY_ITEMS else _lifted(tree, negations[0])
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
         participles = [child for child in tree.children(verb, "acl") if tree.tags[child] == "VBG"]

@@ -8,7 +8,7 @@ Two things make a kernel fast: taking arrays out of a named tuple before a loop,
 references; and reusing workspaces between calls.
 
 numba notices a change in the file of a function, not in the files whose functions, constants and named tuples it uses,
-and its cache outlives an upgrade of the package: here what is cached is that of all files in which kernels are.
+and its cache outlives an upgrade of the package: here a kernel is compiled anew where any file of the metrics changed.
 """
 
 import logging

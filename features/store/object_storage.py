@@ -72,7 +72,12 @@ class ObjectStorage(Storage):
                 f"The store {location!r} has {unknown[0]!r} after the question mark; it may have "
                 f"{' and '.join(_OPTIONS)}. Credentials are read from the environment."
             )
-        if not parts.netloc or "@" in parts.netloc or not parts.path.strip("/"):  # no credentials, which would be shown
+        if "@" in parts.netloc:  # messages would show them
+            raise StorePathWrong(
+                f"The address of the store in {parts.netloc.rpartition('@')[2]!r} has credentials: leave them out; "
+                "they are read from the environment."
+            )
+        if not parts.netloc or not parts.path.strip("/"):
             raise StorePathWrong(f"The store {location!r} needs a bucket and a prefix: {parts.scheme}://bucket/prefix.")
         self._root = f"{parts.scheme}://{parts.netloc}/{parts.path.strip('/')}"
         endpoint = given.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", "")

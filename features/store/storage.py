@@ -212,7 +212,7 @@ class FolderStorage(Storage):
         for path in sorted(self._path().glob(f"{durable.TEMPORARY}*")):
             with suppress(FileNotFoundError):  # those of a running build live for milliseconds
                 entry = self.stat(path.name)
-                if 0 < time.time() - entry.modified / 1000 < older_than.total_seconds():  # clocks may go back
+                if abs(time.time() - entry.modified / 1000) < older_than.total_seconds():  # clocks may go back
                     continue
                 if not is_held(path):
                     if not dry_run and not leftovers.remove_dead([path]):

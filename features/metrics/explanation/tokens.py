@@ -99,7 +99,7 @@ _BRITISH = {
     "our": "or", "ogu": "og", "enc": "ens", "isation": "ization", "is": "iz", "ys": "yz", "tr": "ter", "br": "ber",
 }  # fmt: skip
 """Ends of stems: colour, favourite, catalogue, defence, organisation, organise, analyse, centre, fibre."""
-_NEGATED = re.compile(  # "incapable", but not "invested"
+_NEGATING_PREFIX = re.compile(  # "incapable", but not "invested"
     r"(?:un|non-?|mis|dis(?!close|count|cover|miss|place|play|pose)|i[lmnr](?!diff|flam|formation|migr|stance|valu)(?=.+"
     r"(?:al|id|l[ey]|t(?:y|ies)|[ae]r|ere|ic|ane?|[ae]n(?:t|ced?|cy)|[aeiu]te|i[sv]e|ect|xact|ous|ure|tice|[st]ion)s?$))(.+)"
 )
@@ -275,7 +275,7 @@ def negates(word: Token, other: Token) -> bool:
     (True, True, False)
     """
     long, short = word.lower, other.lower
-    bare = _NEGATED.fullmatch(long) if len(short) > 3 else None
+    bare = _NEGATING_PREFIX.fullmatch(long) if len(short) > 3 else None
     return stem_of(bare[1]) == other.stem if bare else long[-4:] == "less" and short.removesuffix("ful") == long[:-4]
 
 

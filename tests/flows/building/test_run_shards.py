@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -16,34 +17,48 @@ from flows.watching.progress import BuildProgress
 from flows.watching.shard_history import ShardHistory
 
 
+@pytest.fixture
+def on_a_cluster(monkeypatch):
+    """Return a context manager that yields a cluster of one worker, which makes shards so, and a runner for it."""
+
+    @contextmanager
+    def start(make, shards, versions=dict):
+        monkeypatch.setattr(run_shards, "make_shard", make)
+        monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
+        monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
+        with (
+            LocalCluster(
+                n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+            ) as started,
+            started.get_client() as client,
+            BuildProgress() as progress,
+        ):
+            address = "tcp://10.0.0.1:8786"
+            capacity = cluster.capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), address)
+            joined = SimpleNamespace(client=client, address=address, capacity=capacity, inspect=lambda _: None)
+            progress.history.plan(ShardHistory(stage, shard, 1) for stage, shard in shards)
+            store = SimpleNamespace(location="", versions=versions)
+            chain = SimpleNamespace(settings=dict.fromkeys(stage for stage, _ in shards), device=lambda _: "cpu")
+            yield started, ShardRunner(store, chain, joined, progress, "run")
+
+    return start
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_workers_that_join_during_a_build_have_shards_too(monkeypatch, tmp_path):
+def test_workers_that_join_during_a_build_have_shards_too(on_a_cluster, tmp_path):
     def make(job, settings):
         begun = time.time()
         time.sleep(1.0)
         (tmp_path / job.shard).write_text(json.dumps([begun, time.time()]))
 
-    monkeypatch.setattr(run_shards, "make_shard", make)
-    monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
-    monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
     shards = [Shard(f"sentences-{number:05d}") for number in range(24)]
     work = [ShardWork("amr", shard, Fingerprint("a-b"), (), (), Reason("new")) for shard in shards]
-    store = SimpleNamespace(location="", versions=dict)
-    chain = SimpleNamespace(settings={"amr": None}, device=lambda _: "cpu")
-    with (
-        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as started,
-        started.get_client() as client,
-        BuildProgress() as progress,
-    ):
-        address = "tcp://10.0.0.1:8786"
-        capacity = cluster.capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), address)
-        joined = SimpleNamespace(client=client, address=address, capacity=capacity, inspect=lambda _: None)
-        progress.history.plan(ShardHistory("amr", shard, 1) for shard in shards)
+    with on_a_cluster(make, [("amr", shard) for shard in shards]) as (started, runner):
+        before = runner.available.workers
         started.scale(4)
-        runner = ShardRunner(store, chain, joined, progress, "run")
         runner.run(work, Outcome())
-    assert (capacity.workers, runner.available.workers) == (1, 4)
+    assert (before, runner.available.workers) == (1, 4)
     times = [json.loads((tmp_path / shard).read_text()) for shard in shards]
     assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
 
@@ -68,28 +83,18 @@ def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
     assert Waiting.looked_at < 10
 
 
-def test_what_needs_a_shard_that_another_build_has_committed_reads_it(monkeypatch, tmp_path):
+def test_what_needs_a_shard_that_another_build_has_committed_reads_it(on_a_cluster, tmp_path):
     def made_by_another(job, settings):
         (tmp_path / job.stage).write_text(json.dumps(job.versions))
 
-    monkeypatch.setattr(run_shards, "make_shard", made_by_another)
-    monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
-    monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
     graphs, pairs = ("amr", Shard("sentences-00000")), ("metrics", Shard("pairs-00000"))
     work = [
         ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new")),
         ShardWork(*pairs, Fingerprint("c-d"), (graphs,), (graphs,), Reason("new")),
     ]
-    store = SimpleNamespace(location="", versions=lambda: {"amr": 3 + (tmp_path / "amr").exists()})
-    chain = SimpleNamespace(settings={"amr": None, "metrics": None}, device=lambda _: "cpu")
-    with (
-        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as started,
-        started.get_client() as client,
-        BuildProgress() as progress,
+    with on_a_cluster(made_by_another, [graphs, pairs], lambda: {"amr": 3 + (tmp_path / "amr").exists()}) as (
+        _,
+        runner,
     ):
-        address = "tcp://10.0.0.1:8786"
-        capacity = cluster.capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), address)
-        joined = SimpleNamespace(client=client, address=address, capacity=capacity, inspect=lambda _: None)
-        progress.history.plan(ShardHistory(stage, shard, 1) for stage, shard in (graphs, pairs))
-        ShardRunner(store, chain, joined, progress, "run").run(work, Outcome())
+        runner.run(work, Outcome())
     assert json.loads((tmp_path / "metrics").read_text()) == {"amr": 4}
