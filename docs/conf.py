@@ -11,7 +11,8 @@ html_show_copyright = False
 html_copy_source = False
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4
-smartquotes = False
+default_role = "code"  # in docstrings, as in Markdown
+smartquotes_action = "D"  # dashes only: what stands between quotes may be copied
 autodoc_typehints = "none"
 python_display_short_literal_types = True
 

@@ -160,7 +160,7 @@ class Encoder:
                 for several.
 
         Returns:
-            What `encode` returns for these sentences, float32: the given vectors, then their facets.
+            The given vectors, then their facets, as `encode` returns for these sentences, float32.
 
         Raises:
             InputError: the vectors have another number of dimensions, or numbers that are not finite.

@@ -56,7 +56,7 @@ class FileTooLong(InputError, code="FF107"):
 
 
 class UnknownFormat(InputError, code="FF108"):
-    """The suffix of a file does not tell its format: use one of those listed, or choose with --format."""
+    """The suffix of a file does not tell its format: use one of those listed, or choose with `--format`."""
 
 
 class UnknownForm(InputError, code="FF109"):
@@ -196,7 +196,7 @@ class RecordUnreadable(InputError, code="FF142"):
 
 
 class NoProjectFile(SettingsError, code="FF201"):
-    """No project file is there, or it cannot be read: name it with --project, or run `facetflow new`."""
+    """No project file is there, or it cannot be read: name it with `--project`, or run `facetflow new`."""
 
 
 class NotToml(SettingsError, code="FF202"):
@@ -436,7 +436,7 @@ class GpuFailed(ModelError, code="FF412"):
 
 
 class NoEncoder(ModelError, code="FF413"):
-    """There is no trained encoder here: run `facetflow train`, or name one with --encoder."""
+    """There is no trained encoder here: run `facetflow train`, or name one with `--encoder`."""
 
 
 class UnknownRun(ModelError, code="FF414"):
@@ -476,7 +476,7 @@ class BackboneUnfit(ModelError, code="FF422"):
 
 
 class NoEncoderForAspect(ModelError, code="FF423"):
-    """No encoder, or more than one, is for the aspect: name one with --encoder, or train one."""
+    """No encoder, or more than one, is for the aspect: name one with `--encoder`, or train one."""
 
 
 class WrongRoute(ModelError, code="FF424"):
@@ -584,4 +584,4 @@ class ForeignRequest(RunError, code="FF523"):
 
 
 class PortTaken(RunError, code="FF524"):
-    """Another program listens at the port: name another one, or leave --port out."""
+    """Another program listens at the port: name another one, or leave `--port` out."""
