@@ -11,6 +11,7 @@ html_show_copyright = False
 html_copy_source = False
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4
+highlight_language = "text"  # of fences without one, which are drawings and outputs
 default_role = "code"  # in docstrings, as in Markdown
 smartquotes_action = "D"  # dashes only: what stands between quotes may be copied
 autodoc_typehints = "none"
