@@ -15,13 +15,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 from features.core.errors import FacetflowError
 from features.core.faults import TrainingFailed
+from features.core.interruption import handled
 from features.core.libraries import not_installed
 
 ERROR = "error: "
@@ -84,7 +85,7 @@ def _leave_with_the_first() -> None:
 def reported(run: Callable[[], object]) -> int:
     """Do the work of a process, report an error on standard error, and return the exit code."""
     try:
-        with _interruptible():
+        with handled(signal.SIGINT, signal.SIGTERM, by=_interrupt):
             run()
     except (FacetflowError, ModuleNotFoundError) as error:
         fault = error if isinstance(error, FacetflowError) else not_installed(error)
@@ -132,21 +133,5 @@ def share_no_bars() -> None:
         tqdm.set_lock(threading.RLock())
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Raise `Interrupted` when a signal asks this process to end; do nothing outside of the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        raise Interrupted(number)
-
-    # A shell makes background processes ignore interrupts; keep it that way.
-    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise Interrupted(number)

@@ -7,7 +7,7 @@ and turn them into another error. Here the signal is recorded; its former handle
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -15,15 +15,30 @@ from typing import Any
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+@contextmanager
+def handled(*signals: int, by: Callable[[int, FrameType | None], object] | signal.Handlers) -> Iterator[None]:
+    """Handle signals otherwise in the block; outside the main thread, nothing changes."""
+    before = {number: signal.signal(number, by) for number in _heard(signals)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _heard(signals: Iterable[int]) -> list[int]:
+    is_main = threading.current_thread() is threading.main_thread()
+    # A shell ignores interrupts on behalf of its background processes: keep it that way.
+    return [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
+
+
 class Interruption:
     """The signal received so far, if any, of those that are deferred."""
 
-    def __init__(self, signals: Iterable[int]) -> None:
+    def __init__(self) -> None:
         self._handlers: dict[int, Any] = {}
         self._received: tuple[int, FrameType | None] | None = None
-        # A shell ignores interrupts on behalf of its background processes: keep it that way.
-        heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
-        self._handlers = {number: signal.signal(number, self._note) for number in heard}
+        self._handlers = {number: signal.signal(number, self._note) for number in _heard(_SIGNALS)}
 
     @property
     def pending(self) -> bool:
@@ -57,7 +72,7 @@ def held_back() -> Iterator[Interruption]:
 
     Outside the main thread, signals are handled as usual.
     """
-    interruption = Interruption(_SIGNALS if threading.current_thread() is threading.main_thread() else ())
+    interruption = Interruption()
     try:
         yield interruption
     finally:

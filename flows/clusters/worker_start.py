@@ -13,13 +13,13 @@ import atexit
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import forkserver
 
 from features.core.exported import exported
 from features.core.faults import FileSystem
+from features.core.interruption import handled
 from features.core.leftovers import scratch
 from features.core.locks import check_lockable
 from features.stages.registry import STAGES
@@ -45,7 +45,8 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
         check_lockable(project.store)
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
-        with starting(environment(project.cluster.threads_per_worker)), _deaf_to_interrupts():
+        # It ignores interrupts at the terminal, which are for the flow.
+        with starting(environment(project.cluster.threads_per_worker)), handled(signal.SIGINT, by=signal.SIG_IGN):
             forkserver.ensure_running()
         atexit.register(_end)
 
@@ -90,19 +91,6 @@ def _end(*, wait: bool = False) -> None:
             os.kill(number, signal.SIGTERM)
             if wait:  # but leave its exit code to Python, which reads it before it starts another
                 os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Make a process started in this context ignore interrupts at the terminal, which are for the flow."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def modules(project: Project) -> tuple[str, ...]:
