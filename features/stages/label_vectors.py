@@ -24,11 +24,9 @@ _OF_TEXT = 0.4
 
 
 def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Return the vector of each word in the labels of graphs, rows of `AMR`.
+    """Return rows of `LABEL_VECTORS` for each word in the labels of graphs, rows of `AMR`, sorted by word.
 
-    Returns:
-        Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
-        seeded by the word.
+    A word without a vector has no row: the metrics draw one for it, seeded by the word.
     """
     from features.metrics.label_vectors import labels_of, words_of
 
