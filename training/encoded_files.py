@@ -32,6 +32,7 @@ from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import resolve_device
 from features.parsers.texts import stream_texts
 from training.encoders.input_length import count_cut
+from training.encoders.s3bert.facets import FacetLayout
 from training.nearest import require_finite
 from training.runs import encoder_title
 from training.search.blocks import ARROW, METADATA, VECTOR
@@ -40,8 +41,6 @@ from training.writing import writing
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-    from training.encoders.s3bert.facets import FacetLayout
 
 Precision = Literal["float32", "float16", "int8", "binary"]
 _PART = 4_096  # rows; a kill costs no more than encoding so many
@@ -67,7 +66,7 @@ def encode_file(
     *,
     columns: Sequence[str] = (),
     task: str | None = None,
-    layout: "FacetLayout | None" = None,
+    layout: FacetLayout | None = None,
     precision: Precision = "float32",
     processes: int = 1,
     on_rows: OnRows = ignore_rows,
@@ -176,7 +175,7 @@ def _encoding(model: "SentenceTransformer", task: str | None, processes: int) ->
 
 def _columns(
     vectors: NDArray[np.float32],
-    layout: "FacetLayout | None",
+    layout: FacetLayout | None,
     precision: Precision,
     ranges: NDArray[np.float32] | None,
 ) -> dict[str, NDArray[Any]]:

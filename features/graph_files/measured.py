@@ -21,7 +21,7 @@ from features.metrics.measurement import Items, compare, measure_own
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS
-from features.parsers.label_vectors import WordVectors
+from features.parsers.label_vectors import WordVectors, load
 from features.parsers.settings import LabelVectorSettings
 
 _AT_ONCE = 256
@@ -55,8 +55,6 @@ def measure_files(
 
     Own metrics read graphs or sentences (`# ::snt`).
     """
-    from features.parsers.label_vectors import load
-
     for metric in own:
         if metric.reads not in _READ:
             raise MetricSettings(

@@ -1,20 +1,19 @@
 """`facetflow contrast`: a corpus of contrast pairs, made from sentences by edits."""
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from features.contrasts.edits import EDITS
+from features.contrasts.tree import Tree
+from features.core.draws import share_of
 from features.core.faults import TooFewTexts, UnknownTexts
 from features.core.outputs import TABLES
 from features.core.wording import counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
 from flows.console.options import INPUT, output_options
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight has a number, and as many have a name
 
@@ -52,8 +51,6 @@ def contrast(
     import polars as pl
 
     from features.contrasts.drawing import confirmed, draw_contrasts, triples
-    from features.contrasts.tree import Tree
-    from features.core.draws import share_of
     from features.core.files import write_table
     from features.graph_files.sentence_graphs import parsed_graphs
     from features.parsers.dependencies import load
@@ -70,7 +67,7 @@ def contrast(
         chosen = sorted(set(texts) - {""}, key=share_of)[: _PARSED * each]
         parser = load(DependencySettings())
 
-        def parse(texts: "Collection[str]") -> list[Tree]:
+        def parse(texts: Collection[str]) -> list[Tree]:
             with FileProgress("sentences") as progress:
                 parsed = parse_lines(
                     number_sentences(("", text) for text in texts),
@@ -98,7 +95,7 @@ def contrast(
     say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts}{hidden})", output)
 
 
-def _of_release(project: Path, corpora: "Collection[str]") -> "Collection[str]":
+def _of_release(project: Path, corpora: Collection[str]) -> Collection[str]:
     import polars as pl
 
     from flows.console.here import Here

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from features.core.outputs import TABLES
+from features.core.outputs import TABLES, check_output, format_of, write_text
 from features.core.wording import counted
 from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FILE, INPUT, METRIC_FILES, output_options
@@ -83,7 +83,6 @@ def align(
     Graphs are paired in file order; files with different ids (`# ::id`) or numbers of graphs are refused. An invalid
     or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
-    from features.core.outputs import check_output, format_of, write_text
     from features.graph_files.aligned import FORMATS, WRITERS, align_files
 
     require_one_standard(first, second)

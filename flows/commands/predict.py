@@ -1,5 +1,6 @@
 """`facetflow predict`: label each pair of a table with the classifier of an encoder."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from flows.console.options import DEVICE, INPUT, JSON, OUTPUT, encoder_option, o
 from flows.terminal import say, warn, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from features.corpora.pair_tables import PairCells

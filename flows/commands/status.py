@@ -1,13 +1,16 @@
 """`facetflow status`, `rejects`, `diff`: what the store holds, which rows it lacks, and how its releases differ."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from features.core.errors import FacetflowError
 from features.core.faults import NoRelease
 from features.core.outputs import write_text
+from features.core.types import Shard
 from features.core.wording import clipped
 from flows.console.one_shot import check_page, say_written
 from flows.console.options import JSON, export_option, page_option, write_export
@@ -15,9 +18,6 @@ from flows.console.tables import print_tables
 from flows.terminal import write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
-    from collections.abc import Collection, Mapping
-
-    from features.core.types import Shard
     from features.store.differences import ReleaseDifference
     from features.store.runs import RunRecord
     from features.store.store import Store
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
     """Show tables, rejects, releases and runs of the project's store, its current encoder, and what runs by itself."""
-    from features.core.errors import FacetflowError
     from features.store.store import Store
     from flows.pages.build_facts import newest_page
     from flows.project import load
@@ -75,7 +74,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     click.echo(services.describe(service))
 
 
-def _show_store(contents: "Mapping[str, Any]", runs: int) -> None:
+def _show_store(contents: Mapping[str, Any], runs: int) -> None:
     from features.store.unproven import tell_unproven
 
     owner = f" of project {contents['project']!r}" if contents["project"] else ""
@@ -116,7 +115,7 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
     return f"the project file no longer has this encoder, so delete the link {str(gone.link)!r}"
 
 
-def _found(store: "Store", wanted: "Mapping[str, Collection[Shard]] | None", runs: int) -> dict[str, Any]:
+def _found(store: "Store", wanted: Mapping[str, Collection[Shard]] | None, runs: int) -> dict[str, Any]:
     from features.store.tables import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
 

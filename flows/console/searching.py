@@ -15,6 +15,7 @@ from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
+from training.encoders.loading import load_encoder
 from training.runs import run_id
 from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder
@@ -41,8 +42,6 @@ class Searcher:
     @cached_property
     def model(self) -> "SentenceTransformer":
         """The encoder, loaded when it is needed: stored vectors need none."""
-        from training.encoders.loading import load_encoder
-
         return load_encoder(self.chosen.folder, device=self._device)
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:

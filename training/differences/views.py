@@ -15,14 +15,13 @@ from markupsafe import Markup
 from features.core.errors import FacetflowError
 from features.core.pages import render
 from training.encoders.loading import load_encoder
+from training.modules.parse import Parse
 from training.prediction_page import draw_spans
 from training.runs import ENCODER
 from training.span_weights import explain_sentences, tell_spans
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-    from training.modules.parse import Parse
 
 
 @dataclass(frozen=True, slots=True)

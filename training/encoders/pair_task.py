@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, precision_recall_curve
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -242,8 +243,6 @@ def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) 
     That is `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is;
     NaN if a probability is.
     """
-    from sklearn.metrics import average_precision_score, precision_recall_curve
-
     if positive.all() or not positive.any():
         return {}
     if np.isnan(probabilities).any():

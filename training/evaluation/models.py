@@ -20,7 +20,7 @@ from features.core.errors import InputError
 from training.data.parses import Frames, ParsedSentences, Parses
 from training.encoders.loading import load_encoder, routes_in
 from training.jobs import Source
-from training.modules.parse import ParseCache
+from training.modules.parse import ParseCache, same_weights
 from training.nearest import require_finite
 from training.progress import with_progress
 
@@ -88,7 +88,6 @@ def reuse_parses(encoder: "SentenceTransformer", source: Source | None, found: F
 
 def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
     """Return the parses of a source if the transformer's own parser made them; None otherwise, or without any."""
-    from training.modules.parse import same_weights
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.tagging_transformer import TaggingTransformer
 

@@ -1,15 +1,13 @@
 """Whether an encoder has seen the data it is scored on, in words: such scores are higher than those on other pairs."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from features.core.pages import tell
+from features.corpora.reading import EvaluationPairs
 from training.encoders.settings import BY_LOSS, is_chosen, score_in_words
 from training.evaluation.tables import NOTES
 from training.evaluation_sets import rating_digest
-
-if TYPE_CHECKING:
-    from features.corpora.reading import EvaluationPairs
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:

@@ -23,10 +23,13 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+import polars as pl
+
 from features import models
 from features.core.faults import UnknownName
+from features.core.files import write_table
 from features.corpora.classified import ClassTask, read_tasks
-from features.corpora.reading import read_evaluation
+from features.corpora.reading import EvaluationPairs, read_evaluation
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.models import Models
@@ -37,10 +40,6 @@ from training.kinds import KINDS, learns_labels
 from training.runs import training_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from features.corpora.reading import EvaluationPairs
-
     # slow to import; `facetflow status` only asks which suites there are
     from training.evaluation.items import ItemScores
     from training.modules.pair_classifier import PairClassifier
@@ -183,24 +182,18 @@ class Suite(ABC):
         """Return the result, as JSON without NaN; `metrics.json` has it under `suites`."""
 
     @cached_property
-    def items_of_sets(self) -> "list[pl.DataFrame]":
+    def items_of_sets(self) -> list[pl.DataFrame]:
         """The rows of its `file`, set by set."""
         return []
 
     def keep(self, name: str, text_a: Sequence[str], text_b: Sequence[str] | None, **columns: Any) -> None:
         """Keep the items of a set as rows of its `file`: pairs, or single texts without `text_b`."""
-        import polars as pl
-
         second = [None] * len(text_a) if text_b is None else text_b
         rows = {"set": [name] * len(text_a), "text_a": text_a, "text_b": second, **columns}
         self.items_of_sets.append(pl.DataFrame(rows, schema_overrides={"text_b": pl.String}))
 
     def write(self, folder: Path) -> None:
         """Write what is too large for metrics.json, such as single items, next to it; called after `score`."""
-        import polars as pl
-
-        from features.core.files import write_table
-
         if self.file:
             write_table(pl.concat(self.items_of_sets), folder / self.file)
 

@@ -11,7 +11,7 @@ AllenNLP keeps no word pieces in an archive. Those of bert-base-uncased come wit
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,6 @@ from features.models import locate
 from features.models.files import unpack_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torch import Tensor
 
 CONFIGURATION = "config.json"

@@ -10,18 +10,15 @@ A corpus with more labels (inference) is not one of paraphrases. If one with two
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from features.corpora.classified import ClassTask
+from features.corpora.reading import EvaluationPairs
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.suites import Subject
 from training.thresholds import POSITIVE, positive_of
-
-if TYPE_CHECKING:
-    from features.corpora.classified import ClassTask
-    from features.corpora.reading import EvaluationPairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
     return JudgedPairs(texts_a, texts_b, (chosen.pairs["label"] == positive).to_numpy())
 
 
-def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None:
+def _of_ratings(rated: EvaluationPairs, named: str | None) -> JudgedSet | None:
     """Return rated pairs as judged ones; None where they have no labels, or not two."""
     labels = _two_labels(sorted({label for label in rated.labels if label}), named)
     if labels is None or not all(rated.labels):
@@ -133,7 +130,7 @@ def _of_ratings(rated: "EvaluationPairs", named: str | None) -> JudgedSet | None
     return JudgedSet(rated.name, "", labels, JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives), None)
 
 
-def _of_task(task: "ClassTask", named: str | None) -> JudgedSet | None:
+def _of_task(task: ClassTask, named: str | None) -> JudgedSet | None:
     """Return the pairs of a classification task as judged ones; None for texts, and unless there are two classes."""
     labels = _two_labels(sorted(set(task.labels)), named)
     if task.others is None or labels is None or len(task.parts) < 2:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from features.core.faults import TooFewTexts
 from features.core.pages import tell
 from features.core.wording import counted
+from features.corpora.classified import ClassTask
+from features.parsers.devices import resolve_device
 from features.sentences import leakage_key
 from training.evaluation.bars import PAIRED, draw, figure_of
 from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
@@ -20,9 +22,6 @@ from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, table
-
-if TYPE_CHECKING:
-    from features.corpora.classified import ClassTask
 
 OTHER_LENGTH = 2.0
 """Ratio of embedding lengths above which classifiers train at a different pace."""
@@ -127,11 +126,10 @@ class TransferSuite(Suite):
             for name, rows in read_sets(folder / cls.file, tasks, "label", "predicted")
         ]
 
-    def _learn(self, task: "ClassTask", classifier: str, models: Models) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
+    def _learn(self, task: ClassTask, classifier: str, models: Models) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
         """Return whether each item was classified correctly, (n_scored, n_models), and the penalties."""
         import torch
 
-        from features.parsers.devices import resolve_device
         from training.evaluation.transfer.classifiers import HIDDEN, Learner, Predictions
 
         names, folds = sorted(set(task.labels)), self.subject.job.folds
@@ -161,7 +159,7 @@ class TransferSuite(Suite):
         return np.stack([each.classes == classes[rows] for each in predicted], axis=1), predicted[0].penalties
 
 
-def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
+def _features(task: ClassTask, embed: Embed) -> NDArray[np.float32]:
     """Return the features of a task: embeddings, or [|u - v|; u * v] of pairs, float32, (n_items, d)."""
     left = embed(task.texts)
     if task.others is None:
@@ -170,7 +168,7 @@ def _features(task: "ClassTask", embed: Embed) -> NDArray[np.float32]:
     return np.concatenate([np.abs(left - right), left * right], axis=1).astype(np.float32)
 
 
-def _about(task: "ClassTask") -> dict[str, Any]:
+def _about(task: ClassTask) -> dict[str, Any]:
     parts = task.parts
     labels = {part: Counter[str]() for part in parts}
     texts: dict[str, list[tuple[str, str]]] = {part: [] for part in parts}
@@ -193,7 +191,7 @@ def _about(task: "ClassTask") -> dict[str, Any]:
     }
 
 
-def _digest(task: "ClassTask") -> str:
+def _digest(task: ClassTask) -> str:
     """Return a hash of a task's texts, classes and splits, independent of its name."""
     digest = hashlib.blake2b(digest_size=16)
     for texts, label, split in zip(_texts(task), task.labels, task.splits, strict=True):
@@ -201,7 +199,7 @@ def _digest(task: "ClassTask") -> str:
     return digest.hexdigest()
 
 
-def _texts(task: "ClassTask") -> list[tuple[str, str]]:
+def _texts(task: ClassTask) -> list[tuple[str, str]]:
     """Return both texts of each item, (n_items,); the second is empty for a single text."""
     return list(zip(task.texts, task.others or ("",) * len(task.texts), strict=True))
 
@@ -224,7 +222,7 @@ def _note(result: Result) -> str:
     return tell(NOTES, "transfer", result["folds"], tasks, np.mean(uneven, axis=0).tolist() if uneven else [])
 
 
-def require_enough(task: "ClassTask", folds: int) -> None:
+def require_enough(task: ClassTask, folds: int) -> None:
     """Refuse a task that is too small for cross-validation."""
     parts = task.parts
     if len(parts) == 3:
