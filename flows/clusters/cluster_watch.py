@@ -1,13 +1,4 @@
-"""What may happen to a cluster while a build waits for it, and how the build responds.
-
-| what is seen | after | then |
-|---|---|---|
-| an existing cluster's connection breaks | at once | the build ends; no shard is blamed |
-| its scheduler does not answer | 20 s | the same |
-| a worker of an existing cluster is gone and not replaced | 15 s | a line says so; the others continue |
-| a worker joins that cannot make the shards | at once | the build ends, as it does when it finds one at its start |
-| no worker is left | 15 s | a line says so; the build continues if one comes within five minutes, else it ends |
-| a worker is paused at its memory limit and has no shard | 15 s | it is restarted; the third time the build ends |
+"""What may happen to a cluster while a build waits for it, and how the build responds: see docs/howto/clusters.md.
 
 What was committed is kept in any case, and the next build continues from there.
 """

@@ -4,15 +4,7 @@
     existing cluster    versions ──> code ──> store readable and writable ──> models and files ──> memory
 
 Workers that join an existing cluster during a build are checked in the same way (`flows.clusters.cluster_watch`).
-Of the software that they run:
-
-| what differs | then |
-|---|---|
-| python (3.11, 3.12 and so on), dask, distributed, cloudpickle, msgpack, prefect: they carry shards | refused |
-| facetflow, its version or the code of `features` and `tasks`: it decides what is in a shard | refused |
-| spacy, amrlib, where a stage uses them: recipes name their versions | refused |
-| a package that a stage needs and a worker lacks | refused |
-| torch, transformers, sentence-transformers, polars, deltalake, numpy: last digits of results may differ | a warning |
+Which software has to be the same, and which may differ, says docs/howto/clusters.md.
 
 The part of a version after a plus is ignored: a GPU worker may have torch 2.13.0+cu126 where this one has 2.13.0+cpu.
 """

@@ -1,11 +1,5 @@
 """What a build does when Prefect's server disappears: it ends with an error that names the server and fails no shard.
 
-| what is seen | for | then |
-|---|---|---|
-| the server does not answer, and comes back (`facetflow up` restarts it) | less than 20 s | the build continues |
-| nothing listens there | 20 s | the build ends; what was committed is kept, and the next one continues |
-| it takes connections and does not answer | 90 s | the same; until then it may only stall (`collect_apart`) |
-
 Workers need no answer to make a shard, so no shard fails meanwhile; what Prefect would have shown of them is lost.
 """
 
