@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import dask
 from prefect import flow
@@ -109,7 +109,9 @@ def build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    cluster.require_scheduler(settings.cluster)
+    if settings.cluster.address is not None:
+        with cluster.connected(settings.cluster, Path()):
+            pass  # one that cannot be joined is refused, also where nothing will be to make
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
     check(settings, store)
     with only_writer(store), BuildProgress() as progress:
@@ -317,7 +319,9 @@ class Build:
         if release.number in before:
             return release, f"Nothing changed: release {release.number} is up to date."
         emit_release(self.settings.name, self.store, release)
-        return release, f"Published release {release.number}: {_counts(release.rows)}."
+        names = {} if release.rows["pairs"] else {"sentences": "texts"}
+        counts = ", ".join(f"{count:,} {names.get(table, table)}" for table, count in release.rows.items() if count)
+        return release, f"Published release {release.number}: {counts}."
 
     def _end(self, record: RunRecord) -> None:
         """Write the page of the build, however it ended, and show the end on the server."""
@@ -383,8 +387,3 @@ def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardW
         if any(need in wanted for need in item.waits_for):
             wanted.add((item.stage, item.shard))
     return [item for item in planned.todo if (item.stage, item.shard) in wanted]
-
-
-def _counts(rows: Any) -> str:
-    names = {} if rows["pairs"] else {"sentences": "texts"}
-    return ", ".join(f"{count:,} {names.get(table, table)}" for table, count in rows.items() if count)

@@ -237,8 +237,12 @@ class Table:
             version = table.version()
             present = self._files(table)
             paths = {file.path for file in present}
-            added = [_add(file) for file in new if file.path not in paths]
             now = time.time_ns() // 1_000_000
+            added = [
+                AddAction(file.path, file.bytes, file.partition, now, True, json.dumps({"numRecords": file.rows}))  # noqa: FBT003
+                for file in new
+                if file.path not in paths
+            ]
             removed = [
                 RemoveAction(file.path, True, now, file.bytes, file.partition)  # noqa: FBT003
                 for file in present
@@ -362,14 +366,3 @@ def _replay(entry: bytes, files: dict[str, DataFile]) -> None:
 
 def _names(table: DeltaTable) -> list[str]:
     return [field.name for field in table.schema().fields]
-
-
-def _add(file: DataFile) -> AddAction:
-    return AddAction(
-        path=file.path,
-        size=file.bytes,
-        partition_values=file.partition,
-        modification_time=time.time_ns() // 1_000_000,
-        data_change=True,
-        stats=json.dumps({"numRecords": file.rows}),
-    )

@@ -199,13 +199,6 @@ def joined_cluster(
         yield JoinedCluster(runner, client, settings.address, available, checked)
 
 
-def require_scheduler(settings: ClusterSettings) -> None:
-    """Refuse an existing cluster that cannot be joined, also for a build that will find nothing to make."""
-    if settings.address is not None:
-        with connected(settings, Path()):
-            pass
-
-
 @contextmanager
 def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
     """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""

@@ -48,11 +48,7 @@ def list_models(*, as_json: bool) -> None:
     lines += [{"name": name, **others} for name in sorted(here - MODELS.keys())]
     if as_json:
         write_json(lines)
-    else:
-        _print_table(lines)
-
-
-def _print_table(lines: list[dict[str, Any]]) -> None:
+        return
     rows = []
     notes = []
     for line in lines:

@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -108,14 +107,9 @@ def search(
     searcher.say_what(searched)
     for row in results:
         click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {clipped(row['text'])}")
-        if about := _about(row):
+        labels = "; ".join(f"{name}: {', '.join(each)}" for name, each in row.get("labels", {}).items())
+        if about := f"id: {row['id']}" if "id" in row else labels:
             click.echo(f"            {about}")
-
-
-def _about(row: dict[str, Any]) -> str:
-    if "id" in row:
-        return f"id: {row['id']}"
-    return "; ".join(f"{aspect}: {', '.join(labels)}" for aspect, labels in row.get("labels", {}).items())
 
 
 @click.command()

@@ -66,7 +66,8 @@ class TaggerTask:
         of_tags = _mean(nn.functional.cross_entropy, tag_logits.float().flatten(0, 1), tags.flatten())
         if predicate_logits is None:
             return {"loss": of_tags}
-        of_predicates = _mean(_binary, predicate_logits.float().flatten(), predicates.flatten())
+        binary = nn.functional.binary_cross_entropy_with_logits
+        of_predicates = _mean(binary, predicate_logits.float().flatten(), predicates.flatten().float())
         loss = of_tags + self._settings.predicate_weight * of_predicates
         return {"loss": loss, "tags": of_tags, "predicates": of_predicates}
 
@@ -81,7 +82,3 @@ def _mean(loss: Callable[..., Tensor], logits: Tensor, targets: Tensor) -> Tenso
     labelled = targets != IGNORED
     mean = loss(logits[labelled], targets[labelled]) if bool(labelled.any()) else logits.sum() * 0
     return together.over_all(mean, labelled.sum())
-
-
-def _binary(logits: Tensor, targets: Tensor) -> Tensor:
-    return nn.functional.binary_cross_entropy_with_logits(logits, targets.float())
