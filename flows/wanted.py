@@ -58,6 +58,6 @@ def switched_off(switches: Switches) -> frozenset[str]:
     off = {name for name, switch in switches.items() if switch is False}
     for name, stage in reversed([*STAGES.items()]):
         readers = {other.name for other in STAGES.values() if name in other.reads}
-        if not stage.has_switch and readers and readers <= off:
+        if "enabled" not in stage.settings.model_fields and readers and readers <= off:
             off.add(name)
     return frozenset(off)

@@ -164,11 +164,6 @@ class Stage(Generic[SettingsT]):
     complete: bool = True  # whether every row of `over` must come out, as a row or as a reject
     extensible: bool = False  # whether a project may add columns of numbers to its table
 
-    @property
-    def has_switch(self) -> bool:
-        """Whether the project file can switch it on and off by itself."""
-        return "enabled" in self.settings.model_fields
-
     def device(self, settings: Any) -> str:
         """Return the device that settings name: `auto`, `cpu`, `cuda`; `cpu` if there is no choice."""
         return str(getattr(settings, "device", "cpu")) if self.imports(settings) else "cpu"

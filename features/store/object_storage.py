@@ -198,10 +198,6 @@ class ObjectStorage(Storage):
         with _as_files(name):
             return obstore.put(self._client, name, content, mode=mode)
 
-    def _update(self, name: str, content: bytes, seen: Mapping[str, Any]) -> Any:
-        """Store an object in place of a version of it that was seen; raise FileExistsError if there is another one."""
-        return self._put(name, content, {key: seen[key] for key in ("e_tag", "version") if seen.get(key)})
-
 
 class _HeldLease:
     """A lease while it is held."""
@@ -256,7 +252,8 @@ class _HeldLease:
         if self._lost:
             return
         try:
-            self._seen = self._storage._update(self._name, self._text(ended=ended), self._seen)
+            seen = {key: self._seen[key] for key in ("e_tag", "version") if self._seen.get(key)}
+            self._seen = self._storage._put(self._name, self._text(ended=ended), seen)  # in place of that version alone
         except FileExistsError:
             text, self._seen = self._storage._get(self._name)
             # Our own, if the answer to the last one got lost.
