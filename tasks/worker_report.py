@@ -6,10 +6,8 @@ all requests, so slow work, including the imports of this module, is done in ano
 """
 
 import asyncio
-import hashlib
 import importlib
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -36,6 +34,7 @@ async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_
 
 def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     importlib.import_module("tasks.shard")
+    from features.core.code import own_code
     from features.core.errors import FacetflowError
     from features.store.store import Store
 
@@ -44,7 +43,7 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
     except (FacetflowError, OSError):
         opened = None
     return {
-        "code": code_digest(),
+        "code": own_code(),
         "store": opened and opened.id,
         "writable": opened and _why_not_writable(opened.storage),
         "missing": [
@@ -60,21 +59,6 @@ async def import_tasks() -> None:
     A scheduler does so too: it unpacks what it passes on, and would not answer while it imports what that needs.
     """
     await asyncio.to_thread(importlib.import_module, "tasks.shard")
-
-
-@cache
-def code_digest() -> str:
-    """Return a hash of the source files that decide what is in a shard: those of `features` and `tasks`."""
-    import features
-    import tasks
-
-    total = hashlib.blake2b(digest_size=8)
-    for package in (features, tasks):
-        folder = Path(str(package.__file__)).parent
-        for file in sorted(folder.rglob("*.py")):
-            total.update(f"{package.__name__}/{file.relative_to(folder).as_posix()}\0".encode())
-            total.update(file.read_bytes())
-    return total.hexdigest()
 
 
 def _why_not_writable(storage: "Storage") -> str | None:

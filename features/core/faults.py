@@ -516,7 +516,7 @@ class TooLittleMemory(RunError, code="FF506"):
 
 
 class OtherCode(RunError, code="FF507"):
-    """A worker or scheduler has other code or versions: install there what is installed here."""
+    """A worker has other code, or an upgrade came while a command ran: install the same, and run it again."""
 
 
 class StoreUnseen(RunError, code="FF508"):

@@ -24,6 +24,7 @@ from distributed.client import ClosedClientError, FutureCancelledError
 from httpx import TransportError
 from prefect.settings import PREFECT_API_URL
 
+from features.core.code import check_code
 from features.core.errors import RunError, described
 from features.core.interruption import held_back
 from features.core.types import Shard
@@ -277,6 +278,7 @@ class ShardRunner:
     def _commit(self) -> None:
         if not self._receipts:
             return
+        check_code()
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed

@@ -18,13 +18,14 @@ from dask.utils import format_bytes
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
+from features.core.code import own_code
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.stages.registry import STAGES
 from features.stages.stage import total
 from features.store.store import Store
 from flows.stages import Chain
 from flows.terminal import warn
-from tasks.worker_report import code_digest, import_tasks, report
+from tasks.worker_report import import_tasks, report
 
 CARRY = ("dask", "distributed", "cloudpickle", "msgpack", "prefect")
 IN_RECIPES = ("spacy", "amrlib")
@@ -172,7 +173,7 @@ class Preflight:
         return dict(client.run(ask, workers=list(workers), on_error="return")) if workers else {}
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
-        if answer["code"] != code_digest():
+        if answer["code"] != own_code():
             raise OtherCode(
                 f"{who} has different code of facetflow than this build, under the same version: a release must not "
                 "mix them. Install the same code where the worker runs, and start it again."

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from features.core.code import own_code
 from features.core.errors import FacetflowError
 from flows.project import Project, load
 from flows.server.own_server import prefect_api
@@ -17,6 +18,7 @@ def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], obje
     What it raised is raised, and what `check` raises, while the server starts, ends the run before the flow begins.
     """
     count_from_process_start()
+    own_code()  # before the server has started, which takes seconds
     with prefect_api() as server:
         check(load(project_file))
         flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)

@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from features.core.code import check_code
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
 from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn
@@ -45,6 +46,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
         RunError: the module failed; the message is its own, or names the file with its traceback.
         KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
+    check_code()
     with scratch("job") as folder:
         files = [folder / f"job-{number}.json" for number in range(len(jobs))]
         for file, job in zip(files, jobs, strict=True):

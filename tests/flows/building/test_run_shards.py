@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 from distributed import LocalCluster
 
+from features.core import code
+from features.core.faults import OtherCode
 from features.core.types import Fingerprint, Shard
 from features.store.plan import Reason, ShardWork
 from flows.building import run_shards
@@ -98,3 +100,15 @@ def test_what_needs_a_shard_that_another_build_has_committed_reads_it(on_a_clust
     ):
         runner.run(work, Outcome())
     assert json.loads((tmp_path / "metrics").read_text()) == {"amr": 4}
+
+
+def test_what_may_be_made_by_the_code_of_an_upgrade_is_not_committed_under_the_recipe_before_it(
+    on_a_cluster, monkeypatch
+):
+    def make(job, settings):
+        return SimpleNamespace(stage=job.stage, shard=job.shard, rejects=0, seconds=0.0)
+
+    graphs = ("amr", Shard("sentences-00000"))
+    monkeypatch.setattr(code, "own_code", lambda: "that before the upgrade")
+    with on_a_cluster(make, [graphs]) as (_, runner), pytest.raises(OtherCode):
+        runner.run([ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from sentences import refused
 
-from features.core.faults import TrainingFailed
+from features.core import code
+from features.core.faults import OtherCode, TrainingFailed
 from flows.trainings.training_process import run_job
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source, TrainingJob
@@ -30,4 +32,12 @@ def test_an_error_behind_the_traceback_of_a_library_is_the_reason(tmp_path, monk
     (tmp_path / "telling.py").write_text("".join(f"print({line!r})\n" for line in lines) + "raise SystemExit(1)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     with pytest.raises(TrainingFailed, match=r"^The loss is not finite\.$"):
+        run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
+
+
+def test_no_training_begins_with_other_code_than_that_of_its_flow(tmp_path, monkeypatch):
+    (tmp_path / "telling.py").write_text("print('step 1')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(code, "own_code", lambda: "that before an upgrade")
+    with refused(OtherCode):
         run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
