@@ -9,6 +9,7 @@ import gc
 import importlib
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -208,6 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     show_controls()
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
+        signal.signal(signal.SIGHUP, _hang_up)
     sys.exit(run(arguments))
 
 
@@ -237,6 +240,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _end(number: int, _frame: object) -> None:
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)
+
+
+def _hang_up(_number: int, _frame: object) -> None:
+    """End as by SIGTERM when the terminal has closed, to which nothing can be written on the way out."""
+    for stream in (1, 2):
+        if stat.S_ISCHR(os.fstat(stream).st_mode):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

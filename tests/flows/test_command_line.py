@@ -342,6 +342,32 @@ def test_a_table_whose_reader_has_gone_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_terminal_that_closes_ends_a_command_in_order(tmp_path):
+    code = f"""
+import sys, time
+from flows import command_line
+
+def run(_):
+    print("ready", flush=True)
+    try:
+        time.sleep(60)
+    finally:
+        print("Stopped.", file=sys.stderr, flush=True)
+        open({str(tmp_path / "in order")!r}, "x")
+
+command_line.run = run
+command_line.main()
+"""
+    terminal, end = os.openpty()
+    with subprocess.Popen([sys.executable, "-c", code], stdin=end, stdout=end, stderr=end) as process:
+        assert os.read(terminal, 100).startswith(b"ready")
+        os.close(end)
+        os.close(terminal)
+        process.send_signal(signal.SIGHUP)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert (tmp_path / "in order").exists()
+
+
 def test_closed_streams_are_empty_ones():
     words = [sys.executable, "-m", "flows.command_line", "parse", "amr", "-", "-o", "-"]
     done = subprocess.run(
