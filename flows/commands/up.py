@@ -5,11 +5,13 @@ from pathlib import Path
 
 import click
 
+from features.core.errors import FacetflowError
 from features.core.faults import AnotherProcess, NoServer, ServerConfigured
 from flows.server.own_server import prefect_api
 from flows.server.passwords import shown
 from flows.server.prefect_address import configured_api
-from flows.server.up_record import record_project, running
+from flows.server.up_record import projects, record_project, running
+from flows.terminal import warn
 
 CRON = click.option(
     "--cron",
@@ -42,7 +44,10 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         click.echo(f"{done} {', '.join(made.names)}{where}: {url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
 
-    load(project)  # before anything is started
+    recorded = projects()
+    others = len(recorded) > 1 and str(project.resolve()) in recorded  # they are not to rest with this one
+    if systemd or not others:
+        load(project)  # before anything is started
     if cron is not None:
         deployments.schedule_of(cron)
     if systemd:
@@ -70,7 +75,12 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
 
     def on_ready(url: str) -> None:
         deployments.deploy_lost()
-        add("Serving", url)
+        try:
+            add("Serving", url)
+        except FacetflowError as error:
+            if not others:
+                raise
+            warn(f"{error.with_code()} Other projects are served: {url.removesuffix('/api')}")
 
     os.environ.pop("PREFECT_API_URL", None)
     try:

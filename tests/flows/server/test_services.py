@@ -362,3 +362,15 @@ def test_projects_that_are_registered_at_the_same_moment_are_all_recorded(state,
     with ThreadPoolExecutor(len(files)) as pool:
         list(pool.map(lambda file: up_record.record_project(file, None), files))
     assert up_record.projects().keys() == set(map(str, files))
+
+
+def test_other_projects_are_served_where_the_one_that_up_is_started_with_is_gone(state, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("flows.commands.up.configured_api", lambda: None)
+    monkeypatch.setattr("flows.deployments.deploy_lost", lambda: None)
+    monkeypatch.setattr(services, "keep_running", lambda pool, port, on_ready, on_restart: on_ready("http://up/api"))
+    gone = ["up", "--project", str(tmp_path / "gone.toml")]
+    up_record.record_project(tmp_path / "gone.toml", None)
+    assert run(gone) == 1
+    up_record.record_project(tmp_path / "other.toml", None)
+    assert run(gone) == 0
+    assert "Other projects are served: http://up" in capsys.readouterr().err
