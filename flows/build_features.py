@@ -109,11 +109,7 @@ def build(
         settings = settings.model_copy(
             update={"cluster": settings.cluster.model_copy(update={"address": dask_address})}
         )
-    if settings.cluster.address is not None:
-        with cluster.connected(settings.cluster, Path()):
-            pass  # one that cannot be joined is refused, also where nothing will be to make
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
-    check(settings, store)
     with only_writer(store), BuildProgress() as progress:
         _own(store, settings.name)
         clean_up(settings, store)
@@ -162,6 +158,10 @@ class Build:
     def _run(self, *, only_failed: bool, deep: bool) -> RunRecord:
         started = time.monotonic()
         with self.wall.part("check"):
+            if self.settings.cluster.address is not None:
+                with cluster.connected(self.settings.cluster, Path()):
+                    pass  # one that cannot be joined is refused, also where nothing will be to make
+            check(self.settings, self.store)
             damaged = self._repair(deep=deep)
         ingest_refused = None
         if not only_failed:

@@ -326,6 +326,15 @@ def test_one_sentence_and_exit_code_1(name: str, folder: Path, command_line: Cal
     assert [part for part in wrong.says if part not in sentence] == []
 
 
+def test_status_knows_of_a_build_that_was_refused_before_it_read_anything(
+    folder: Path, command_line: Callable[..., Any]
+) -> None:
+    learn_spans('corpora = ["mime"]')(folder)
+    _, lines = command_line("build")
+    (record,) = Store.open(folder / "store").runs()
+    assert (record.state, record.message in lines[-1]) == ("failed", True)
+
+
 def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_line: Callable[..., Any]) -> None:
     name = "all-MiniLM-L6-v2"
     if not cache.entry(name).is_dir():
