@@ -26,7 +26,6 @@ class Working(Exception):  # noqa: N818  # not an error
 
 @dataclass(eq=False)
 class _Job:
-    make: Callable[[Tell], Any]
     note: str
     result: Future[Any] = field(default_factory=Future)
 
@@ -39,7 +38,8 @@ class Background:
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[tuple[Hashable, ...], _Job] = OrderedDict()
-        self._waiting: SimpleQueue[_Job] = SimpleQueue()
+        # What makes a result is not kept with it: it holds a model, or the texts and vectors that were searched.
+        self._waiting: SimpleQueue[tuple[_Job, Callable[[Tell], Any]]] = SimpleQueue()
         self._running: _Job | None = None
         self._lock = Lock()
         # A daemon, so that Ctrl-C need not wait for it.
@@ -49,8 +49,8 @@ class Background:
         """Queue a job, unless its result is there or on its way; `note` is what a page says of it."""
         with self._lock:
             if (entry := self._jobs.get(key)) is None:
-                entry = self._jobs[key] = _Job(job, note)
-                self._waiting.put(entry)
+                entry = self._jobs[key] = _Job(note)
+                self._waiting.put((entry, job))
             self._jobs.move_to_end(key)
         return entry
 
@@ -81,9 +81,10 @@ class Background:
 
     def _run(self) -> None:
         while True:
-            self._running = job = self._waiting.get()
+            job, make = self._waiting.get()
+            self._running = job
             try:
-                job.result.set_result(job.make(job.tell))
+                job.result.set_result(make(job.tell))
             except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
                 job.result.set_exception(error)
             self._running = None

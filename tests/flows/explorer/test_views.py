@@ -3,7 +3,9 @@
 import json
 import shutil
 import threading
+import weakref
 from dataclasses import replace
+from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
@@ -447,6 +449,15 @@ def test_a_failed_job_is_tried_again():
     with pytest.raises(ValueError, match="no"):
         background.result_of(("a",), job, "Trying")
     assert background.result_of(("a",), job, "Trying") == 3
+
+
+def test_a_result_is_kept_without_what_made_it():
+    background, vectors = Background(), {1.0}
+    assert background.result_of(("search", "a"), partial(lambda searched, _: len(searched), vectors), "Searching") == 1
+    background.result_of(("search", "b"), lambda _: 2, "Searching")
+    kept = weakref.ref(vectors)
+    del vectors
+    assert kept() is None
 
 
 def address_of(**values):
