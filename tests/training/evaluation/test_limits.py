@@ -143,7 +143,8 @@ def test_a_wide_table_becomes_several_that_hold_every_column_once():
     assert fit(table, 400) == [table]
 
 
-def test_a_name_in_a_nearly_full_table_is_printed_whole(capsys):
+def test_a_name_in_a_nearly_full_table_is_printed_whole(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     print_tables([ScoreTable("title", ("corpus", "a" * 34, "b" * 36), (("mine", "1", "2"),))])
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if "mine" in line]
     assert rows == [["mine", "1"], ["mine", "2"]]  # two tables: between columns there are two blanks

@@ -61,7 +61,7 @@ Similarities = NDArray[np.float64]
 
 
 def _verdict_of(row: Mapping[str, Any]) -> str:
-    return UNDEFINED if row["encoder"] is None else tell_verdict(row["differences"]["full"])
+    return UNDEFINED if None in {row["encoder"], row["full"]} else tell_verdict(row["differences"]["full"])
 
 
 _COLUMNS = (
