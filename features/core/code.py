@@ -28,7 +28,11 @@ own_code = cache(code_digest)
 
 def check_code() -> None:
     """Refuse to go on once the files on the disk are no longer those that this process began with."""
-    if code_digest() != own_code():
+    try:
+        same = code_digest() == own_code()
+    except OSError:  # an upgrade takes files away before it brings others
+        same = False
+    if not same:
         raise OtherCode(
             "The code of facetflow was replaced while this command ran, as by an upgrade: run the same command again; "
             "what was finished is kept."
