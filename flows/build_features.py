@@ -87,6 +87,9 @@ def build_features(
 
     Returns:
         Completed with the record of the run; Failed with it when some shards failed or nothing could be published.
+
+    Raises:
+        FacetflowError: the run could not be done.
     """
     with telling_the_server() as outbox:
         record = build(outbox, project_file, dask_address, only_failed=only_failed, deep=deep, adopt=adopt)

@@ -215,7 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, by default that of this process, and return its exit code, 128 + a signal that ended it."""
+    """Run a command, by default that of the words of this process.
+
+    Returns:
+        The exit code: 0 done, 1 error, 2 partly done; 128 + the number of a signal that ended it.
+    """
     set_verbosity(Verbosity.NORMAL)
     before = count_json()
     try:

@@ -159,7 +159,11 @@ def next_steps(made: Deployed, pool: str | None) -> str:
 
 
 def describe(project_file: str) -> dict[str, str]:
-    """Return what the build step of `prefect.yaml` reads: `name`, `project_file`, `resource` (id of the store)."""
+    """Return what `prefect.yaml` needs to know about a project: the build step of its deployments.
+
+    Returns:
+        `name`, `project_file`, `resource` (id of the store).
+    """
     from prefect.client.orchestration import get_client
 
     if not project_file.strip() or "{{" in project_file:

@@ -54,6 +54,9 @@ def refresh(
     Returns:
         Completed with what was done; Failed with it when the build published nothing, or a training or an evaluation
         failed.
+
+    Raises:
+        FacetflowError: the build could not be done, or what is due cannot be found out.
     """
     with telling_the_server() as outbox:
         record = build(outbox, project_file, dask_address, deep=deep)

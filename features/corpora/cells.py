@@ -112,6 +112,9 @@ def as_text(cell: object) -> str:
     """Return a cell of a typed format as a text table would have it: 1.0 and true are 1, null and NaN are empty.
 
     Decimals are the numbers that they are: databases export integers as such.
+
+    Raises:
+        RowError: WRONG_COLUMNS, BAD_ENCODING.
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""

@@ -27,7 +27,11 @@ class NoJudgement(NamedTuple):
 
 
 def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudgement | None:
-    """Return a score in the range of the dataset, else raise BAD_SCORE; None if a user's own row has none."""
+    """Return a score in the range of the dataset; None if a user's own row has none.
+
+    Raises:
+        RowError: BAD_SCORE.
+    """
     limits = " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
     expected = f"expected a number{limits}"
     if written is None or not as_text(written).strip():

@@ -23,7 +23,11 @@ BESIDE = 280 * MIB
 
 
 def parse_amr(sentences: pl.DataFrame, parser: "AmrParser", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Parse rows of `SENTENCES` into rows of `AMR`; rejects are too long, have no graph or one that is malformed."""
+    """Parse sentences, rows of `SENTENCES`, with what `features.parsers.amr.load` returns.
+
+    Returns:
+        Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
+    """
     from features.graphs.table import encode
 
     ids, texts, rejects = admit(sentences, parser.max_words)

@@ -21,7 +21,11 @@ ALGORITHM_VERSION = "1"
 def parse_dependencies(
     sentences: pl.DataFrame, parser: "DependencyParser", on_rows: OnRows = ignore_rows
 ) -> StageOutput:
-    """Parse rows of `SENTENCES` into rows of `DEPENDENCIES`; sentences that are too long are rejects."""
+    """Parse sentences, rows of `SENTENCES`, with what `features.parsers.dependencies.load` returns.
+
+    Returns:
+        Rows of `DEPENDENCIES`; rejects for sentences that are too long.
+    """
     ids, texts, rejects = admit(sentences, parser.max_words)
     on_rows(0, len(ids))
     rows = []

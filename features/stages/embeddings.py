@@ -20,7 +20,11 @@ BESIDE = 20 * MIB
 
 
 def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Turn rows of `SENTENCES` into rows of `EMBEDDINGS` by the teacher; sentences that are too long are rejects."""
+    """Embed sentences, rows of `SENTENCES`, with the teacher that `features.parsers.sentence_encoder.load` returns.
+
+    Returns:
+        Rows of `EMBEDDINGS`; rejects for sentences that are too long.
+    """
     ids, texts, rejects = admit(sentences, encoder.max_words)
     vectors = vector_column(encoder.encode(texts, on_rows))
     return StageOutput(pl.DataFrame({"sentence_id": ids, "vector": vectors}, schema=EMBEDDINGS), rejects_frame(rejects))

@@ -24,9 +24,11 @@ _OF_TEXT = 0.4
 
 
 def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Return rows of `LABEL_VECTORS` for each word in the labels of graphs, rows of `AMR`, sorted by word.
+    """Return the vector of each word in the labels of graphs, rows of `AMR`.
 
-    A word without a vector has no row: the metrics draw one for it, seeded by the word.
+    Returns:
+        Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
+        seeded by the word.
     """
     from features.metrics.label_vectors import labels_of, words_of
 

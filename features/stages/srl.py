@@ -20,7 +20,11 @@ ALGORITHM_VERSION = "1"
 
 
 def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ignore_rows) -> StageOutput:
-    """Parse rows of `SENTENCES` into rows of `SRL`, without frames where no predicate is; rejects are too long."""
+    """Label the semantic roles of sentences, rows of `SENTENCES`, with what `features.parsers.srl.parser.load` returns.
+
+    Returns:
+        Rows of `SRL`; rejects for sentences that are too long. A sentence without a predicate has a row without frames.
+    """
     ids, texts, rejects = admit(sentences, parser.max_words)
     rows = []
     for identity, result in zip(ids, parser.parse(texts, on_rows), strict=True):

@@ -67,7 +67,11 @@ class StructuredTransformer(Transformer):
 
     @abstractmethod
     def parse_texts(self, texts: Sequence[str]) -> Sequence[Parse | None]:
-        """Return the parses of normalised texts, none longer than `max_words`; None for one that the parser rejects."""
+        """Return the parses of normalised texts, none longer than `max_words`; None for one that the parser rejects.
+
+        Raises:
+            ModelError: when the parser is missing, or not the one that the encoder was trained with.
+        """
 
     @abstractmethod
     def structure(

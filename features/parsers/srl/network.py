@@ -52,7 +52,11 @@ class SrlBert(nn.Module):
 
 
 def encoder_config(weights: Mapping[str, Tensor], described: Mapping[str, Any]) -> BertConfig:
-    """Return the sizes of an encoder, by the shapes of weights that every BERT has, else by its configuration."""
+    """Return the sizes of an encoder: by the shapes of its weights, else by the archive's configuration of it.
+
+    Raises:
+        KeyError: a weight that every BERT has is missing.
+    """
     words = weights["bert_model.embeddings.word_embeddings.weight"]
     first = weights["bert_model.encoder.layer.0.intermediate.dense.weight"]
     layers = {name.split(".")[3] for name in weights if name.startswith("bert_model.encoder.layer.")}
