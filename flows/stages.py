@@ -121,6 +121,7 @@ def check(project: Project, store: StoreReader) -> None:
 
 
 def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
+    """Return what trainings will refuse, before anybody waits for their features."""
     pairs = store.read("pairs", columns=["corpus", "split", "label"])
     labels = store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"])
     told = []

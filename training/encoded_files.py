@@ -200,6 +200,7 @@ def _quantised(vectors: NDArray[np.float32], precision: Precision, ranges: NDArr
 
 
 def _table(ids: Sequence[str], texts: Sequence[str], columns: dict[str, NDArray[Any]]) -> pa.Table:
+    """Return some rows; those with a text have vectors, in their order."""
     present = np.array([bool(text) for text in texts])
     arrays: dict[str, pa.Array[Any]] = {"id": pa.array(ids), "text": pa.array(texts)}
     for name, values in columns.items():

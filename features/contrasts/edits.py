@@ -319,11 +319,13 @@ def _blank(tree: Tree, clause: _Clause) -> str:
 
 
 def _put(pieces: list[str], span: Span, words: str) -> None:
+    """Write words in place of a span."""
     start, end = span
     pieces[start:end] = [words, *[""] * (end - start - 1)]
 
 
 def _replaced(tree: Tree, position: int, words: str) -> str:
+    """Return a sentence with words in place of a token."""
     pieces = list(tree.pieces)
     pieces[position] = pieces[position].replace(tree.tokens[position], words)
     return tree.written(pieces)

@@ -99,6 +99,7 @@ _Failures = dict[int, list[str]]  # number of a pair → why an own metric has n
 
 
 def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]) -> tuple[pl.DataFrame, _Failures]:
+    """Return the rows of some pairs, and the failures of own metrics."""
     decoded = {pair.number: pair.graphs for pair in pairs if pair.graphs is not None}
     scores = pl.DataFrame(
         [(pair.number, *pair.ids) for pair in pairs],

@@ -149,6 +149,7 @@ def _head(identity: str, text: str) -> str:
 
 
 def _code(reject: str) -> RejectCode:
+    """Return the code that a `::reject` line starts with."""
     name = reject.partition(":")[0].strip()
     return RejectCode(name) if name in RejectCode.__members__.values() else RejectCode.NO_GRAPH
 

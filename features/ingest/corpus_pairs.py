@@ -157,6 +157,7 @@ class CorpusPairs:
         return cut(len(table.ids), partial(self._frame, kind, table, shards), "pairs", size, first)
 
     def _frame(self, kind: PairKind, table: PairTable, names: pl.Series, here: slice) -> pl.DataFrame:
+        """Return some rows of a table with the columns of `PAIRS`."""
         rows = table.rows[here]
         a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
         columns = {
@@ -339,6 +340,7 @@ class CorpusPairs:
         return drawn, first, other, names
 
     def _ids_of(self, rows: pl.DataFrame) -> IdArray:
+        """Return the ids of positive pairs."""
         ids = np.empty(rows.height, self.ids.dtype)
         for code, split in enumerate(SPLITS):
             here = (rows["split"] == code).to_numpy()

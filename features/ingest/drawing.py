@@ -217,6 +217,7 @@ def _hanging(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, gro
 def _stored_splits(
     corpus: CorpusSettings, stored: IdArray, rows: pl.DataFrame, ids: IdArray, splits: Sequence[Split]
 ) -> list[Split | None]:
+    """Return the split that the store has each pair in."""
     of_rows: list[Split | None] = [None] * rows.height
     first, second = ids[rows["a"].to_numpy()], ids[rows["b"].to_numpy()]
     for split in reversed(splits) if len(stored) else ():

@@ -76,6 +76,7 @@ def draw_negatives(
 
 
 def _may_be(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which candidates are neither a nor paired with it."""
     return np.not_equal(a, candidates) & (places(unordered_keys(a, candidates), paired) < 0)
 
 

@@ -78,6 +78,7 @@ def lack_neighbours(store: StoreReader, corpora: Iterable[str]) -> bool:
 
 
 def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Shard]) -> pl.DataFrame:
+    """Return the neighbours that a corpus lacks, with the columns of `PAIRS`."""
     columns = ("sentence_a", "sentence_b", "shard_a", "shard_b")
     in_train = (pl.col("corpus") == corpus) & (pl.col("split") == "train")
     pairs = store.read("pairs", None, shards, ["kind", "corpus", "split", *columns], where=in_train)

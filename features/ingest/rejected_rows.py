@@ -79,6 +79,7 @@ def rejected_rows(
 
 
 def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[SentenceId, str]]:
+    """Return the sentences behind the ids of sentences and pairs in the store, and their texts."""
     wanted = pl.Series("id", ids, dtype=pl.String).unique().implode()
     pairs = store.read("pairs", columns=["pair_id", "sentence_a", "sentence_b"], where=pl.col("pair_id").is_in(wanted))
     keys: dict[str, _Key] = {pair: (a, b) for pair, a, b in pairs.iter_rows()}

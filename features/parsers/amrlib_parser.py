@@ -122,6 +122,7 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
 
 
 def _require_parser(folder: Path) -> None:
+    """Check that a folder holds a parser of amrlib."""
     meta = folder / "amrlib_meta.json"
     if not meta.is_file():
         raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")

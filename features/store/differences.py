@@ -204,6 +204,7 @@ def _largest(rows: pl.DataFrame, name: str) -> float | None:
 def _by_part(
     store: StoreReader, table: str, rows: pl.DataFrame, release: Release, shards: Iterable[str]
 ) -> list[tuple[str, str, int]]:
+    """Return rows of pairs, labels or metrics by corpus and split."""
     if rows.is_empty():
         return []
     if table == METRIC_STAGE.name:
@@ -228,6 +229,7 @@ def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], 
 
 
 def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:
+    """Yield the drift of each metric that both releases have."""
     if not (METRIC_STAGE.name in old.rows and METRIC_STAGE.name in new.rows):
         return
     scans = [store.scan(METRIC_STAGE.name, release.versions[METRIC_STAGE.name]) for release in (old, new)]

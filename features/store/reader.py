@@ -245,6 +245,7 @@ class StoreReader:
         return layout.table_of(self.storage, name, self._ids.get(name))
 
     def _tables(self) -> list[Table]:
+        """Return the tables that exist."""
         return [self._table(name) for name in TABLES if name in self._ids]
 
 

@@ -87,6 +87,7 @@ class ReasonFinder:
         return next((mark for version, mark in marks if version <= versions.get(stage, -1)), None)
 
     def _changes(self, stage: str, shard: Shard, before: Fingerprint | None) -> tuple[Change, ...]:
+        """Return what changed in the recipe of a shard since its fingerprint was `before`."""
         if before is None or stage not in self._recipes or identity_of(before) == self._identities[stage]:
             return ()
         made = self._provenance(stage).get((shard, before))

@@ -203,6 +203,7 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
 
 
 def _by_corpus(report: IngestReport, count: str) -> Counter[str]:
+    """Return a count of splits, summed by corpus; corpora without any are left out."""
     counts: Counter[str] = Counter()
     for split in report.splits:
         counts[split.corpus] += getattr(split, count)

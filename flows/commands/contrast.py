@@ -96,6 +96,7 @@ def contrast(
 
 
 def _of_release(project: Path, corpora: Collection[str]) -> Collection[str]:
+    """Return the sentences of the training pairs in the newest release."""
     import polars as pl
 
     from flows.console.here import Here

@@ -83,6 +83,7 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
 
 @contextmanager
 def _bar() -> "Iterator[Progress | None]":
+    """Show the progress of a download on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 

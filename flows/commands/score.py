@@ -188,6 +188,7 @@ def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
 
 
 def _as_json(score: "SrlScore") -> dict[str, Any]:
+    """Return a score with its counts and shares for all arguments, the predicates and each role."""
     return {
         "arguments": _shares(score.total),
         "predicates": _shares(score.predicates),

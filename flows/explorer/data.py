@@ -121,6 +121,7 @@ class DataView(View):
 
 
 def _pairs(store: Store, release: Release) -> pl.LazyFrame:
+    """Return the pairs with their metrics, and the ids of their sentences."""
     hidden = ["shard_a", "shard_b", "positive_id"]
     pairs = store.scan("pairs", release.versions["pairs"]).drop(hidden, strict=False)
     if "metrics" in release.versions:
@@ -157,6 +158,7 @@ def _ends(columns: Collection[str]) -> list[str]:
 
 
 def _with_texts(rows: pl.DataFrame, store: Store, release: Release) -> pl.DataFrame:
+    """Return rows with the texts of their sentences, if they have ids of sentences."""
     present = {name: _TEXTS[name] for name in _ends(rows.columns)}
     if not present:
         return rows

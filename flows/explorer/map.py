@@ -133,6 +133,7 @@ def _places(vectors: VectorBlocks, rows: Sequence[int], dimensions: slice, tell:
 def _cosines(
     model: Any, like: str, vectors: VectorBlocks, rows: Sequence[int], layout: FacetLayout | None, facet: str
 ) -> list[float]:
+    """Return the similarity of some texts to another, in a facet."""
     if layout is None:
         raise UnknownName("There is no encoder with facets.")
     some = VectorBlocks.of(vectors.vectors(rows))

@@ -72,6 +72,7 @@ class PairView(View):
 
 
 def _sides(explained: Explained, shares: Attribution | None, facet: str) -> list[dict[str, Any]]:
+    """Return both sentences: their words, and their graphs with what matches in a facet."""
     from features.metrics.explanation.comparing import ComparedGraphs
     from features.metrics.explanation.drawing import draw_sides, links_of
 

@@ -98,6 +98,7 @@ class RunsView(View):
 
 
 def _charts(courses: Sequence[Mapping[str, Mapping[int, float]]]) -> list[dict[str, Any]]:
+    """Return a chart for each number of some trainings, with a line for each training."""
     charts = []
     for name in dict.fromkeys(name for course in courses for name in course):
         drawn = [course.get(name, {}) for course in courses]

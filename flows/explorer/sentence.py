@@ -56,6 +56,7 @@ class SentenceView(View):
 
 
 def _row(store: Store | None, release: Release | None, table: str, text: str) -> pl.DataFrame | None:
+    """Return the row that a release has of a sentence in a table; None without one."""
     if store is None or release is None or table not in release.versions:
         return None
     rows = store.read(table, release.versions[table], where=pl.col("sentence_id") == sentence_id(text))

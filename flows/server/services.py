@@ -161,6 +161,7 @@ def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
 
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:
+    """Stop a worker and its flows: first with SIGTERM, then with SIGKILL."""
     _end_flows()
     for number, seconds in ((signal.SIGTERM, STOP_TIMEOUT), (signal.SIGKILL, 5.0)):
         try:

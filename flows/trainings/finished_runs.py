@@ -110,6 +110,7 @@ def check_suites(settings: project.Project, run: Path, asked: Sequence[str]) -> 
 
 
 def _trained(settings: project.Project) -> list[str]:
+    """Return the names of the encoders of the project that have a finished run."""
     begun = [encoder.name for encoder in settings.encoders]
     return [name for name in begun if any(map(is_finished, runs_named(settings.runs, name)))]
 

@@ -143,6 +143,7 @@ def _verdicts(
 
 
 def _choice(runs: Path, run: Path, best: BestSeed, seeds: Sequence[Path]) -> list[str]:
+    """Return a clause on why one of several runs whose scores hold was chosen, or another was."""
     if run not in seeds:
         return [f"{run_id(runs, best.run)} was chosen, of the training that was finished last"]
     if len(seeds) == 1:

@@ -100,6 +100,7 @@ class IndexedPairs:
         return replace(self, texts=texts, pairs=rows.with_columns(places), **self._of_texts(used))
 
     def _of_texts(self, positions: Positions) -> dict[str, Any]:
+        """Return the fields with a value for each text, of some texts."""
         return {}
 
 

@@ -246,6 +246,7 @@ class PairSettings(TunedSettings):
         return self.labels or tuple(counts)
 
     def _check_labels(self, known: Collection[str]) -> None:
+        """Check that every label occurs in the training pairs."""
         if unknown := [name for name in self.labels if name not in known]:
             raise UnknownLabel(
                 f"`labels` of the encoder {self.name!r} names {unknown[0]!r}, which no training pair has; there are: "
@@ -253,6 +254,7 @@ class PairSettings(TunedSettings):
             )
 
     def _positive(self, known: Collection[str]) -> str:
+        """Return which of the labels of the training pairs is the positive one."""
         label = self.positive_among(known)
         if label is None:
             raise UnknownLabel(

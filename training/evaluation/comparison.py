@@ -154,6 +154,7 @@ class _Sides:
         return judged, len(every) == 1
 
     def _in_common(self, suite: type[Suite], runs: Sequence[_Items]) -> Iterator[Aligned]:
+        """Yield the common items of each score that all runs of a suite have."""
         for key in dict.fromkeys(key for run in runs for key in run):
             called = f"{suite.name} {', '.join(filter(None, key))}"
             scores = [run[key] for run in runs if key in run]

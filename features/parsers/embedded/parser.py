@@ -114,6 +114,7 @@ class EmbeddedParser:
         return _Read(text, words, self._reader.ids([word.text for word in words]))
 
     def _label(self, batch: Sequence[_Read]) -> list[_Labelled]:
+        """Return the nodes of each sentence."""
         import torch
 
         device = self._network.piece_table.device
@@ -130,6 +131,7 @@ class EmbeddedParser:
         return labelled
 
     def _relate(self, batch: Sequence[_Labelled]) -> list[str]:
+        """Return the graph of each sentence in PENMAN."""
         import torch
 
         leaves = [np.array([is_leaf(label) for label in item.labels]) for item in batch]
@@ -202,6 +204,7 @@ class EmbeddedParser:
         return slots, labels
 
     def _roles(self, states: "torch.Tensor", edges: Sequence[NDArray[np.int64]]) -> list[list[int]]:
+        """Return the class of the role of each edge."""
         import torch
 
         counts = [len(row) for row in edges]

@@ -75,6 +75,7 @@ def find_sets(subject: Subject) -> Found:
 
 
 def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
+    """Add the corpora of a release or an export."""
     for corpus, labels in judged.labels_by_corpus.items():
         if (both := _two_labels(labels, named)) is not None:
             _of_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, found)
