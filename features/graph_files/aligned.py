@@ -1,7 +1,7 @@
 """Alignment of two files of AMR graphs pair by pair: `facetflow align A.amr B.amr` for notebooks."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,11 +10,16 @@ from features.core.faults import CannotPair, GraphUnusable
 from features.core.files import short_name, source_name
 from features.core.outputs import Formats
 from features.core.pages import render, tell_date
+from features.core.types import OnRows, ignore_rows
 from features.core.wording import counted
 from features.graph_files.paired import pair_files
+from features.graphs.graph import AmrGraph
 from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pair
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.registry import METRICS
+
+_AT_ONCE = 256
+"""Pairs aligned at once, after which progress is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,18 @@ class AlignedFiles:
 
 
 def align_files(
-    first: Path, second: Path, *, start: int = 1, count: int | None = None, by_position: bool = False
+    first: Path,
+    second: Path,
+    *,
+    start: int = 1,
+    count: int | None = None,
+    by_position: bool = False,
+    on_rows: OnRows = ignore_rows,
 ) -> AlignedFiles:
     """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
 
     Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
+    Reports how many pairs are done.
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
@@ -55,7 +67,7 @@ def align_files(
             "--start."
         )
     pairs = files[start - 1 : None if count is None else start - 1 + count]
-    explained = iter(explain_graphs([pair.graphs for pair in pairs if pair.graphs is not None]))
+    explained = _explained([pair.graphs for pair in pairs if pair.graphs is not None], on_rows)
     return AlignedFiles(
         files=(short_name(first), short_name(second)),
         pairs=tuple(
@@ -69,6 +81,12 @@ def align_files(
             for pair in pairs
         ),
     )
+
+
+def _explained(graphs: Sequence[tuple[AmrGraph, AmrGraph]], on_rows: OnRows) -> Iterator[GraphPair]:
+    for at in range(0, len(graphs), _AT_ONCE):
+        on_rows(at, len(graphs))
+        yield from explain_graphs(graphs[at : at + _AT_ONCE])
 
 
 def _name(metadata: dict[str, str]) -> str:
@@ -104,9 +122,10 @@ def _label(pair: AlignedPair) -> str:
     return " · ".join([f"Pair {pair.number}", *map(str, ids)])
 
 
-def write_lines(aligned: AlignedFiles) -> str:
-    """Return the pairs as JSON, one per line."""
-    return "".join(json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n" for pair in aligned.pairs)
+def write_lines(aligned: AlignedFiles) -> Iterator[str]:
+    """Yield the pairs as JSON, one per line."""
+    for pair in aligned.pairs:
+        yield json.dumps(asdict(pair), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def render_drawing(aligned: AlignedFiles) -> str:
@@ -120,9 +139,9 @@ def render_drawing(aligned: AlignedFiles) -> str:
 FORMATS: Formats = {"jsonl": (".jsonl", ".ndjson"), "html": (".html", ".htm"), "svg": (".svg",)}
 """The formats of alignments."""
 
-WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], str], int | None]] = {
+WRITERS: Mapping[str, tuple[Callable[[AlignedFiles], Iterable[str]], int | None]] = {
     "jsonl": (write_lines, None),
-    "html": (render_aligned, 50),
-    "svg": (render_drawing, 1),
+    "html": (lambda aligned: [render_aligned(aligned)], 50),
+    "svg": (lambda aligned: [render_drawing(aligned)], 1),
 }
 """Format → how alignments are written, and how many by default: a pair on a page takes some 12 kB."""

@@ -84,13 +84,17 @@ def align(
     or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.graph_files.aligned import FORMATS, WRITERS, align_files
+    from flows.watching.file_progress import FileProgress
 
     require_one_standard(first, second)
     write, most = WRITERS[format_of(output, FORMATS, form)]
     check_output(output, first, second)
     with nothing_half_written():
-        aligned = align_files(first, second, start=start, count=count or most, by_position=by_position)
-        write_text(output, [write(aligned)])
+        with FileProgress("pairs") as progress:
+            aligned = align_files(
+                first, second, start=start, count=count or most, by_position=by_position, on_rows=progress
+            )
+        write_text(output, write(aligned))
     name_wrong(aligned.wrong)
     empty = sum(pair.graphs is None for pair in aligned.pairs)
     say_written(f"{counted(len(aligned.pairs), 'pair')}{f', {empty:,} of them empty,' if empty else ''}", output)

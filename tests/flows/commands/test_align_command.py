@@ -1,9 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 from sentences import told
 
 from features.core.faults import CannotPair, NotParallel, UnknownFormat
+from features.graph_files.aligned import align_files
 from flows.command_line import run
 
 BOY = "# ::snt A boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -28,6 +30,12 @@ def test_what_matches_as_data(files, tmp_path):
     smatch = pairs[1]["graphs"]["facets"][0]
     assert (smatch["name"], smatch["score"], smatch["matched"]) == ("smatch", 0.75, 3)
     assert [item["text"] for item in smatch["right"] if not item["matched"]] == ["girl"]
+
+
+def test_progress_is_told(files):
+    told_of = []
+    align_files(*map(Path, files), on_rows=lambda *counts: told_of.append(counts))
+    assert told_of == [(0, 2)]
 
 
 def test_a_page_of_drawings(files, tmp_path):
