@@ -192,7 +192,7 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
                 raise FileMissing(f"{str(path)!r} does not exist: check the path.")
             frame = pl.read_parquet(path, glob=False)
         else:
-            with open_text(path) as text:
+            with open_text(path, newline="\n") as text:
                 frame = _parse(text.read().encode(), kind)
         missing = [name for name in columns if name not in frame.columns]
         if missing:

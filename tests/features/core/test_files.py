@@ -124,6 +124,14 @@ def test_csv_and_jsonl_hold_line_breaks_and_jsonl_holds_lists(tmp_path):
     assert read_table(tmp_path / "lists.jsonl").equals(lists)
 
 
+def test_a_carriage_return_stays_in_its_cell(tmp_path):
+    frame = pl.DataFrame({"text": ["a\rb", "c\r\nd"]})
+    write_table(frame, tmp_path / "texts.csv")
+    assert read_table(tmp_path / "texts.csv").equals(frame)
+    (tmp_path / "texts.tsv").write_bytes(b"text\tn\r\na\rb\t1\r\n")
+    assert read_table(tmp_path / "texts.tsv").rows() == [("a\rb", 1)]
+
+
 def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     write_table(FRAME, path)
