@@ -186,12 +186,24 @@ def require_once(path: Path, columns: Sequence[str], read: Collection[str]) -> N
             raise ColumnTwice(f"{str(path)!r} has the column {name!r} more than once: keep one, and rename the others.")
 
 
+def _with_all_values(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object in which the values of a key that occurs twice are a tuple, which no reader takes for a cell."""
+    entry = dict(pairs)
+    if len(entry) < len(pairs):
+        values = {name: tuple(value for key, value in pairs if key == name) for name in entry}
+        entry |= {name: each for name, each in values.items() if len(each) > 1}
+    return entry
+
+
+_OBJECTS = json.JSONDecoder(object_pairs_hook=_with_all_values)
+
+
 def parse_object(line: str) -> dict[str, object] | RowError:
     """Return the object of a line of JSON, or what is wrong with it."""
     if fault := encoding_fault(line):
         return fault
     try:
-        entry = json.loads(line)
+        entry = _OBJECTS.decode(line)
     except json.JSONDecodeError as error:
         wrong = f"the line is not a JSON object ({error}); expected one object a line"
     except ValueError:

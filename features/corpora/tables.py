@@ -94,7 +94,7 @@ def named_rows(
                         f"{str(path)!r} has numbers of {kind.precision} digits in {name!r}: write floats."
                     )
             with reading_parquet(path):
-                batches = (pl.DataFrame(batch) for batch in ParquetFile(path).iter_batches(columns=[*columns]))
+                batches = map(_frame, ParquetFile(path).iter_batches(columns=[*columns]))
                 yield from enumerate((row for batch in batches for row in batch.iter_rows(named=True)), start=1)
         case "jsonl":
             with open_text(path, newline="\n", errors="surrogateescape") as file:
@@ -114,6 +114,11 @@ def named_rows(
                     yield number, _wrong_width(len(cells), len(header), width)
                 else:
                     yield number, dict(zip(header or range(len(cells)), cells, strict=True))
+
+
+def _frame(batch: Any) -> pl.DataFrame:
+    batch.validate(full=True)  # polars panics on text that is not UTF-8
+    return pl.DataFrame(batch)
 
 
 def _wrong_width(cells: int, columns: int, width: int | None) -> RowError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from features.core.errors import RowError
-from features.core.faults import ColumnMissing, FileEmpty
+from features.core.faults import ColumnMissing, ColumnsUnclear, FileEmpty
 from features.core.files import open_text, source_name, table_format
 from features.core.types import RejectCode
 from features.corpora.cells import as_text, encoding_fault, in_encoding, no_text
@@ -139,6 +139,8 @@ def read_text_table(path: Path, columns: Sequence[str], advice: str) -> Iterator
         problem = f"{source_name(path)} has no column {missing[0]!r}; it has {shown_names(there)}"
         raise ColumnMissing(f"{problem}{hint_of_form(path) or advice}.")
     require_once(path, there, [*columns, _ID])
+    if len({*columns}) < len(columns):
+        raise ColumnsUnclear(f"The columns {shown_names(columns)} are to be joined: name each once.")
     for line, cells in named_rows(path, table_format(path), [*columns, _ID]):
         try:
             if isinstance(cells, RowError):

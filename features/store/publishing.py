@@ -8,6 +8,7 @@ import polars as pl
 
 from features.core.errors import StoreError
 from features.core.faults import NotComplete, NothingToPublish, TooManyRejects
+from features.core.wording import counted
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
@@ -101,10 +102,9 @@ def obstacles(
             )
         failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
         if failed > failed_shards * planned.shards(stage.name):
-            shards = "1 shard" if failed == 1 else f"{failed} shards"
             sentences.append(
-                f"Nothing will be published if {shards} of stage {stage.name!r} that failed before fail again; "
-                "`facetflow status` shows how they failed."
+                f"Nothing will be published if {counted(failed, 'shard')} of stage {stage.name!r} that failed before "
+                "fail again; `facetflow status` shows how they failed."
             )
     return sentences
 
@@ -153,7 +153,7 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
         work = planned.of(stage)
         stale = any((stage, item.shard) not in planned.missing for item in work)
         if outdated := sum(name == stage for name, _ in planned.outdated):
-            why = f"{outdated} shards of {stage!r} that are no longer wanted were made in another way"
+            why = f"it has {counted(outdated, 'shard')} of {stage!r} made in another way and no longer wanted"
         elif stale or len(work) > failed_shards * planned.shards(stage):
             why = summary(stage, planned.shards(stage), [item.reason for item in work])
         else:

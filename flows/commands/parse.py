@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import polars as pl
+from click.core import ParameterSource
 
 from features.core.leftovers import scratch
 from features.core.outputs import check_output, format_of
+from features.core.wording import counted
 from features.parsers.parsed_files import FORMATS, Kind, write_parsed
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written, warn_of_languages
@@ -62,6 +64,10 @@ def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...
     from features.parsers.bank import build_bank
     from features.stages.amr import parse_amr
 
+    source = click.get_current_context().get_parameter_source
+    if graphs and (given := [name for name in settings if source(name) is ParameterSource.COMMANDLINE]):
+        named = given[0].replace("_", "-")
+        raise click.UsageError(f"--graphs looks graphs up and parses nothing: leave it out, or --{named}")
     embedded = is_embedded(settings["model"])
     with scratch("graphs") as folder:
 
@@ -137,5 +143,5 @@ def _run(
     kept += [f"{n_empty:,} empty"] if n_empty else []
     n_parsed = parsed.height - rejects.height - n_empty
     note = f", {' and '.join(kept)} (each keeps its place)" if kept else ""
-    say_written(f"{n_parsed:,} of {parsed.height - n_empty:,} sentences{note}", output)
+    say_written(f"{n_parsed:,} of {counted(parsed.height - n_empty, 'sentence')}{note}", output)
     return 2 if rejects.height else 0

@@ -9,6 +9,7 @@ import polars as pl
 from features.core.errors import InputError
 from features.core.faults import ReleaseLacks, RowWrong
 from features.core.files import read_table
+from features.core.wording import counted
 from features.store.locations import Location
 
 
@@ -71,7 +72,7 @@ def read_export(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     table = read_table(path, columns).cast(pl.String)
     for name in columns:
         if empty := table[name].null_count():
-            raise RowWrong(f"{str(path)!r} has {empty} rows without {name!r}; every row must have one.")
+            raise RowWrong(f"{str(path)!r} has {counted(empty, 'row')} without {name!r}; every row must have one.")
     return table
 
 

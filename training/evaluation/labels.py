@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from features.core.wording import counted
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bars import with_mean
 from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
@@ -134,7 +135,8 @@ class LabelSuite(Suite):
     def tables(cls, result: Result) -> list[ScoreTable]:
         corpora = result["rows"]
         unknown = [
-            f"Left out: {row['unknown']:,} pairs of {row['name']} with labels that the classifier does not know."
+            f"Left out: {counted(row['unknown'], 'pair')} of {row['name']} with labels that the classifier does not "
+            "know."
             for row in corpora
             if row["unknown"]
         ]
@@ -156,7 +158,7 @@ class LabelSuite(Suite):
         corpora = result["rows"]
         score = result["mean"] or corpora[0]
         on = f"{len(corpora)} corpora" if result["mean"] else corpora[0]["name"]
-        pairs = ", ".join(f"{row['name']} ({row['pairs']:,} pairs)" for row in corpora)
+        pairs = ", ".join(f"{row['name']} ({counted(row['pairs'], 'pair')})" for row in corpora)
         return Chapter(
             facts={"Labels of": f"{pairs} of {result['split']}"},
             warnings=[tell_seen(result)],

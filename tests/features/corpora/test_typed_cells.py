@@ -10,8 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from sentences import refused
 
+from features.core.errors import RowError
 from features.core.faults import ColumnMissing, UnknownForm
 from features.core.types import RejectCode as Code
+from features.corpora.cells import as_text
 from features.corpora.dataset import TableLayout
 from features.corpora.headers import reading_parquet
 from features.corpora.tables import named_rows, read_blocks
@@ -40,6 +42,15 @@ def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path, in_c
     path.write_bytes(content[:4] + bytes(20) + content[24:])
     with refused(UnknownForm):
         [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet", ["sentence_a"]))]
+
+
+def test_parquet_text_that_is_not_utf8_is_one_sentence(tmp_path, capfd):
+    written = pa.array([b"text", b"\xff"])
+    text = pa.StringArray.from_buffers(len(written), *written.buffers()[1:])
+    pq.write_table(pa.table({"text": text}), tmp_path / "texts.parquet")
+    with refused(UnknownForm):
+        list(named_rows(tmp_path / "texts.parquet", "parquet", ["text"]))
+    assert not capfd.readouterr().err
 
 
 def test_a_parquet_file_that_makes_polars_panic_is_one_sentence():
@@ -159,6 +170,15 @@ def test_positions_are_for_tables_of_cells(tmp_path, name, rows_and_rejects):
 
     with refused(UnknownForm):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
+
+
+def test_a_key_of_a_json_object_that_occurs_twice_has_no_cell(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"text": "a", "text": "b", "note": {"of": 1, "of": 2}}\n{"text": "c", "note": 3, "note": 4}\n')
+    rows = [cells for _, cells in named_rows(path, "jsonl", ["text"])]
+    with pytest.raises(RowError, match=r"\('a', 'b'\) is neither text nor number"):
+        as_text(rows[0]["text"])
+    assert as_text(rows[1]["text"]) == "c"
 
 
 def test_json_that_python_refuses_is_a_reject(tmp_path, rows_and_rejects):

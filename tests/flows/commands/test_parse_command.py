@@ -70,6 +70,14 @@ def test_a_sentence_in_another_script_is_rejected_by_the_embedded_parser(
     assert slept.error.code == "unknown_words"
 
 
+def test_graphs_that_are_looked_up_need_no_parser(
+    sentences: Path, graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]
+    assert run([*command, "--batch-size", "8"]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_many_rejects_are_counted(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.txt").write_text("".join(f"Unseen {number}.\n" for number in range(50)))
     command = ["parse", "amr", str(tmp_path / "in.txt"), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]

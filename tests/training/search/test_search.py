@@ -10,6 +10,7 @@ from sentences import refused
 
 from features.core.faults import (
     ColumnMissing,
+    ColumnsUnclear,
     ColumnTwice,
     EncoderDamaged,
     EncoderUnfinished,
@@ -171,6 +172,7 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         ("a.json", b'[\n{"text": "a cat"}\n]\n', (), UnknownFormat),
         ("a.xlsx", b"PK", ("text",), UnknownFormat),
         ("a.tsv", b"name\tabout\na\tb\n", (), ColumnMissing),
+        ("a.tsv", b"text\na cat\n", ("text", "text"), ColumnsUnclear),
         ("a.tsv", b"text\n", (), FileEmpty),
         ("a.parquet", b"no parquet", (), UnknownForm),
         ("b.tsv", b"text\tname\na cat\n", (), FileEmpty),
@@ -183,6 +185,7 @@ def test_texts_of_a_file_keep_their_ids(tmp_path, name, content, columns, found)
         "document",
         "sheet",
         "missing column",
+        "column twice",
         "no row",
         "damaged",
         "wrong rows",
