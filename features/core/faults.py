@@ -16,7 +16,7 @@ class Usage(FacetflowError, code="FF001"):
 
 
 class FileSystem(FacetflowError, code="FF002"):
-    """The system refused a file: free space, correct the permissions, or name another place, as the message says."""
+    """The system refused a file or memory: free space, correct permissions, or raise a limit, as the message says."""
 
 
 class TextEncoding(FacetflowError, code="FF003"):

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import re
 from collections.abc import Iterator
 
@@ -27,6 +28,7 @@ _ADVICE = {
     errno.ENAMETOOLONG: "its name is too long for this file system; choose a shorter one",
     errno.EMFILE: "too many files are open; raise the limit (`ulimit -n`) and run the same command again",
     errno.ELOOP: "it is a link that leads to itself, or where none may be; make it a file, or remove it",
+    errno.ENOMEM: "the limit of memory, threads or processes is reached; raise it (`ulimit`) and run again",
     errno.EIO: "the disk reports an error; check it",
 }
 _OF_CLASS: dict[type[OSError], int] = {
@@ -37,6 +39,8 @@ _OF_CLASS: dict[type[OSError], int] = {
     FileExistsError: errno.EEXIST,
 }
 """Libraries also raise these without a number."""
+_NO_MORE = ("can't start new thread", f"[Errno {errno.EAGAIN}] {os.strerror(errno.EAGAIN)}")
+"""What is said where a thread or a process is refused."""
 
 
 def system_number(error: BaseException) -> int | None:
@@ -47,6 +51,8 @@ def system_number(error: BaseException) -> int | None:
     >>> system_number(RuntimeError("cannot write (os error 28)"))
     28
     """
+    if isinstance(error, MemoryError) or str(error) in _NO_MORE:
+        return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # Path.resolve before Python 3.13

@@ -8,6 +8,7 @@ text that is not UTF-8   the same, but Python does not say in which file: the tr
 anything else            "Unexpected …", and the file with the traceback
 """
 
+import errno
 import os
 import traceback
 
@@ -15,7 +16,7 @@ import click
 
 from features.core.errors import FacetflowError
 from features.core.faults import FileSystem, TextEncoding, Unexpected, Usage
-from features.core.file_errors import advice
+from features.core.file_errors import advice, system_number
 from features.core.libraries import not_installed
 from flows.server.passwords import without_passwords
 from flows.terminal import detail, keep_traceback
@@ -28,7 +29,7 @@ def fault_of(error: Exception) -> FacetflowError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
-    if isinstance(error, OSError | RuntimeError) and (sentence := _of_the_file_system(error)):
+    if isinstance(error, OSError | RuntimeError | MemoryError) and (sentence := _of_the_file_system(error)):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return FileSystem(sentence)
     if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
@@ -55,6 +56,8 @@ def _of_the_file_system(error: Exception) -> str | None:
     remedy = advice(error)
     if remedy is None:
         return None
+    if system_number(error) == errno.ENOMEM:
+        return f"The system refuses more: {remedy}{_traceback_of(error)}."
     if (name := getattr(error, "filename", None)) is not None:
         return f"{os.fsdecode(name)!r} cannot be used: {remedy}."
     # A write error does not name the file; an error of a Rust library, and that of a loop of links, do in their text.

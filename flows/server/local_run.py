@@ -1,5 +1,6 @@
 """Run a flow in this process, with a Prefect API for as long as it is needed."""
 
+import errno
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +8,11 @@ from typing import Any
 
 from features.core.code import own_code
 from features.core.errors import FacetflowError
+from features.core.faults import ServerRefused
+from features.core.file_errors import system_number
 from flows.project import Project, load
 from flows.server.own_server import prefect_api
+from flows.server.passwords import shown
 from flows.wall_time import count_from_process_start
 
 
@@ -43,15 +47,21 @@ def _of_ours(error: BaseException) -> BaseException:
     A server that is gone must not hide why the flow failed; if the flow did not fail, the lost server is the error.
     """
     from httpx import TransportError
+    from prefect.exceptions import PrefectHTTPStatusError
     from prefect.settings import PREFECT_API_URL
 
     from flows.server.api_watch import is_gone
 
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, FacetflowError):
+        if isinstance(cause, FacetflowError) or system_number(cause) == errno.ENOSPC:
             return cause
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, PrefectHTTPStatusError) and (status := error.response.status_code) >= 500:
+        return ServerRefused(
+            f"The Prefect server at {shown(str(PREFECT_API_URL.value()))} answered with {status}, as with a full disk "
+            "(that of a private server is TMPDIR): free some space and run the same command again."
+        )
     origin: BaseException | None = error
     while origin is not None and not isinstance(origin, TransportError):
         origin = origin.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error

@@ -1,5 +1,6 @@
 """A Prefect server that disappears in the middle of a build: one sentence, soon, and no shard is blamed."""
 
+import errno
 import socket
 import ssl
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from urllib.error import URLError
 
 import pytest
+from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES
 from prefect.settings import temporary_settings as prefect_settings
 
@@ -105,6 +107,11 @@ def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
         flow()
     assert str(_of_ours(raised.value)) == "The Dask cluster is gone."
     assert "no longer answers" in str(_of_ours(httpx.ConnectError("All connection attempts failed")))
+    failing = httpx.Response(500)
+    told = PrefectHTTPStatusError("Server error", request=httpx.Request("POST", "http://server/api"), response=failing)
+    assert "answered with 500, as with a full disk" in str(_of_ours(told))
+    told.__context__ = OSError(errno.ENOSPC, "No space left on device")
+    assert _of_ours(told) is told.__context__
     other = ValueError("something else")
     assert _of_ours(other) is other
 
