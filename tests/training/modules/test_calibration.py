@@ -48,6 +48,14 @@ def test_of_two_labels_it_is_the_logistic_regression_of_the_difference_of_the_lo
     assert found.biases[1] - found.biases[0] == pytest.approx(peer.intercept_.item(), abs=3e-2)
 
 
+def test_of_three_labels_it_has_the_least_cross_entropy_to_platts_targets():
+    logits, targets = draw(60, 3)
+    found, counts = calibrate(logits, targets), np.bincount(targets)
+    wanted = np.where(np.eye(3)[targets] == 1, (counts + 1) / (counts + 2), (1 / (counts + 2))[targets][:, None] / 2)
+    wrong = softmax(logits / found.temperature + found.biases, axis=1) - wanted
+    assert [*wrong.mean(axis=0), (wrong * logits).mean()] == pytest.approx([0] * 4, abs=1e-4)  # its gradient is 0
+
+
 def test_with_two_labels_the_order_stays():
     logits, targets = draw(500, 2)
     found = calibrate(7 * logits, targets)

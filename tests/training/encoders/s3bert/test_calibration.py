@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from scipy.stats import norm, spearmanr
 
 from training.encoders.s3bert.calibration import LEAST_PAIRS, FacetCalibration, calibrate_facet, measure_reliability
 from training.encoders.s3bert.facets import Facet, FacetLayout
@@ -68,6 +69,7 @@ def test_pairs_that_the_encoder_cannot_tell_apart_do_not_move_the_identity():
     similarities = np.append(np.linspace(0, 0.9, 20), [1.0] * 9)
     found = calibrate_facet(similarities, np.append(np.full(20, 0.5), np.zeros(9)), 1.0)
     assert found(np.array([0.9, 1.0])).tolist() == [0.5, 1]
+    assert calibrate_facet(np.ones(LEAST_PAIRS), np.zeros(LEAST_PAIRS), 1.0).values == (1,)
 
 
 def test_few_pairs_are_not_calibrated_and_not_reliable():
@@ -92,6 +94,17 @@ def test_the_interval_holds_the_correlation_of_the_population():
         found = measure_reliability(x, y)
         inside += found.low <= 6 / np.pi * np.arcsin(0.25) <= found.high
     assert 0.92 <= inside / 400 <= 0.98
+
+
+@pytest.mark.parametrize("slope", [-1.0, -0.5, 0.1, 0.9, 1.0])
+def test_the_interval_is_that_of_bonett_and_wright(slope):
+    x, noise = np.random.default_rng(1).standard_normal((2, 60))
+    y = slope * x + np.sqrt(1 - slope**2) * noise
+    correlation = spearmanr(x, y).statistic
+    half = norm.ppf(0.975) * np.sqrt((1 + correlation**2 / 2) / 57)
+    low, high = np.tanh(np.arctanh(0.999999 * correlation) + np.array([-half, half]))
+    found = measure_reliability(x, y)
+    assert [found.spearman, found.low, found.high] == pytest.approx([correlation, low, high], abs=1e-4)
 
 
 def test_a_facet_that_follows_nothing_is_seldom_called_reliable_though_most_pairs_agree():
