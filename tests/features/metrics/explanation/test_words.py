@@ -981,6 +981,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / lose-02 :ARG1 (b / boy :quant 10 :ARG1-of (a / age-01 :ARG2 12)))",
          "(l / lose-02 :ARG1 (b / boy :quant 12 :ARG1-of (a / age-01 :ARG2 10)))",
          'Same frames; "Ten" and "12" change places.'),
+        ("The chief yesterday left us.", "Yesterday left us the chief.",
+         "(p / person :ARG0-of (h / have-org-role-91 :ARG2 (c / chief)) :poss-of (l / leave-11 :time (y / yesterday)))",
+         "(l / leave-11 :time (y / yesterday :poss (p / person :ARG0-of (h / have-org-role-91 :ARG2 (c / chief)))))",
+         'Same frames; "chief" has another place: the parser ties it to "left" in a, to "Yesterday" in b.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):

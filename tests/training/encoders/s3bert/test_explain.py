@@ -129,13 +129,13 @@ def readings(**measured_and_predicted):
 
 
 def test_what_was_measured_decides_the_headline_and_the_encoder_is_contradicted():
-    values = {"frames": (1.0, 0.4), "negations": (0.0, 1.0), "smatch": (0.9, 0.8), "named_entities": (0.0, 0.2)}
+    values = {"frames": (1.0, 0.1), "negations": (0.0, 0.8), "smatch": (0.9, 0.8), "named_entities": (0.0, 0.2)}
     found = with_measured(readings(**values), {name: measured for name, (measured, _) in values.items()})
     assert [reading.mark for reading in found.facets] == ["highest", "lowest", "", "lowest"]
     assert [reading.disagrees for reading in found.facets] == [True, True, False, False]
     assert found.headline == (
         "Measured highest in frames (1.00), lowest in negations and named_entities (0.00). The encoder disagrees: "
-        "negations 1.00 predicted, 0.00 measured; frames 0.40 predicted, 1.00 measured."
+        "frames 0.10 predicted, 1.00 measured; negations 0.80 predicted, 0.00 measured."
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, ndcg_score
 
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.retrieval.asking import ask_for, band_of, bm25, products_of, summarise, tfidf
+from training.evaluation.retrieval.asking import ask, ask_for, band_of, bm25, products_of, summarise, tfidf
 from training.evaluation.retrieval.groups import groups_of
 from training.nearest import cosines_of, find_nearest, unit
 from training.ranking import MEASURES, expected_at_random, judge, measure
@@ -93,9 +93,13 @@ def test_labels_of_two_corpora_are_not_compared():
         ([("a", "x", "1")], "only one text has a label, so there is none to find"),
         ([("a", "x", "1"), ("b", "x", "2")], "no two of 2 texts share a label, so there is none to find"),
         ([("a", "x", "1"), ("b", "x", "1")], "all 2 texts have the label '1', so every ranking of them is right"),
+        (
+            [("a", "x", "1"), ("a", "x", "2"), ("b", "x", "2")],
+            "all 2 texts have the label '2', so every ranking of them is right",
+        ),
         ([("a", "x", "1"), ("b", "x", "1"), ("c", "x", "2")], ""),
     ],
-    ids=["one text", "one text a label", "one label", "two labels"],
+    ids=["one text", "one text a label", "one label", "one of all", "two labels"],
 )
 def test_what_cannot_be_asked_is_said(rows, said):
     (group,) = groups_of(labelled(rows))
@@ -269,6 +273,14 @@ def test_a_query_belongs_to_its_rarest_label_that_another_text_has():
     rows += [("t0", "x", "twice"), ("t1", "x", "twice"), ("t2", "x", "once"), ("t6", "x", "alone")]
     ((labels,),) = [group.labels.values() for group in groups_of(labelled(rows))]
     assert band_of(labels).tolist() == [0, 0, 1, 1, 1, 1, -1]
+
+
+def test_bands_of_frequencies_meet_at_their_bounds():
+    rows = [(f"{n} {size}", "x", f"{size}") for size in (2, 4, 5, 9, 10, 24, 25, 99, 100) for n in range(size)]
+    (group,) = groups_of(labelled(rows))
+    _, score, _, _ = ask(group, {"encoder": np.ones((278, 1), np.float32)}, [row[0] for row in rows], 10, Bootstrap(2))
+    assert [tuple(band[key] for key in ("least", "most", "labels", "queries")) for band in score["bands"]] == [
+        (2, 4, 2, 6), (5, 9, 2, 14), (10, 24, 2, 34), (25, 99, 2, 124), (100, None, 1, 100)]  # fmt: skip
 
 
 def test_tfidf_is_scikit_learns_and_bm25_the_sum_over_common_words():
