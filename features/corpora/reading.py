@@ -6,6 +6,7 @@ settings ─ locate ─ file ─ layout ─ row ─┬─ PairRow   a pair
                                          └─ BadRow    wrong: a reject with code, file, line and what was expected
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -59,6 +60,12 @@ class EvaluationPairs:
     # float64 (n_pairs,), in the range of the dataset; if it only has labels, the scores of the labels
     scores: npt.NDArray[np.float64]
     labels: list[str | None]  # human labels, (n_pairs,); None if there is none
+
+    @property
+    def digest(self) -> str:
+        """A hash of the sentences and their scores, independent of the name."""
+        rows = zip(self.texts_a, self.texts_b, self.scores, strict=True)
+        return hashlib.sha256("".join(f"{a}\0{b}\0{score!r}\n" for a, b, score in rows).encode()).hexdigest()
 
 
 def read_evaluation(evaluation: EvaluationSet, base: Path) -> EvaluationPairs:

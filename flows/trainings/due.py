@@ -42,7 +42,6 @@ from flows.trainings.finished_runs import shown_runs
 from flows.wanted import read_by
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE
-from training.evaluation_sets import rating_digest
 from training.jobs import EvaluationJob, Source
 from training.kinds import KINDS, read_encoder_job, tables_of
 from training.run_records import Identity, evaluation_of, trained_as
@@ -272,7 +271,7 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
         rated = [read_evaluation(each, project.base) for each in project.ratings_for(encoder)]
     except InputError:  # the training reports what is wrong with them
         return ""
-    return "".join(map(rating_digest, rated))
+    return "".join(each.digest for each in rated)
 
 
 def _files(evaluation: EvaluationSet, base: Path) -> list[str]:

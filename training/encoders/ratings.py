@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from features.core.faults import NothingToLearn, UnknownName
 from features.corpora.reading import EvaluationPairs, read_evaluation
 from training.encoders.settings import EncoderSettings
-from training.evaluation_sets import rating_digest
 from training.jobs import TrainingJob
 from training.progress import log
 from training.similarity import cosines, spearman
@@ -33,11 +32,6 @@ class ChosenRatings:
         """All sentences, each once."""
         return tuple(dict.fromkeys((*self.rated.texts_a, *self.rated.texts_b)))
 
-    @property
-    def digest(self) -> str:
-        """A hash of sentences and ratings."""
-        return rating_digest(self.rated)
-
     def score(self, vectors: NDArray[np.float32]) -> float:
         """Return Spearman's correlation between the cosines of the pairs and their ratings, in [-1, 1].
 
@@ -55,7 +49,7 @@ class ChosenRatings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the entry of `training.json`."""
-        return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.digest}
+        return {"set": self.rated.name, "pairs": len(self.rated.scores), "digest": self.rated.digest}
 
     def among(self, texts: Sequence[str]) -> Self:
         """Return the ratings placed among the sentences of a training, each once; log that they choose the model."""

@@ -87,7 +87,7 @@ class TrainingPlan:
     def identity(self) -> str:
         """Hash of the plan."""
         parts = [self.decisive, self.data_digest, self.backbone_digest]
-        parts += [self.ratings.digest] if self.ratings else []
+        parts += [self.ratings.rated.digest] if self.ratings else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -214,7 +214,7 @@ def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     if training["backbone_digest"] != plan.backbone_digest:
         parts.append("another backbone")
     ratings = training.get("chosen_by", {}).get("digest", "")
-    if ratings and plan.ratings and ratings != plan.ratings.digest:
+    if ratings and plan.ratings and ratings != plan.ratings.rated.digest:
         parts.append(f"other ratings in {plan.settings.choose_by!r}, by which it was chosen")
     return " and ".join(parts)
 

@@ -14,7 +14,6 @@ from training.evaluation.models import Models
 from training.evaluation.seen import sets_chosen_by
 from training.evaluation.suites import Chapter, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, table
-from training.evaluation_sets import rating_digest
 from training.similarity import cosines
 
 AXIS = "Spearman × 100 with human ratings"
@@ -52,7 +51,7 @@ class RatingSuite(Suite):
                 for rated, of_set in zip(sets, drawn, strict=True)
             ],
             "mean": paired_mean(drawn),
-            "data": {rated.name: rating_digest(rated) for rated in sets},
+            "data": {rated.name: rated.digest for rated in sets},
             "chosen_by": sets_chosen_by(self.subject.training, sets),
         }
 

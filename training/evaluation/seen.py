@@ -7,7 +7,6 @@ from features.core.pages import tell
 from features.corpora.reading import EvaluationPairs
 from training.encoders.settings import BY_LOSS, is_chosen, score_in_words
 from training.evaluation.tables import NOTES
-from training.evaluation_sets import rating_digest
 
 
 def seen_part(training: Mapping[str, Any], split: str, corpora: Collection[str]) -> dict[str, Any] | None:
@@ -34,9 +33,7 @@ def sets_chosen_by(training: Mapping[str, Any], sets: "Sequence[EvaluationPairs]
     settings, chosen_by = training.get("settings", {}), training.get("chosen_by", {})
     if not chosen_by.get("set") or not is_chosen(settings):
         return []
-    return [
-        rated.name for rated in sets if chosen_by["set"] == rated.name or chosen_by["digest"] == rating_digest(rated)
-    ]
+    return [rated.name for rated in sets if chosen_by["set"] == rated.name or chosen_by["digest"] == rated.digest]
 
 
 def tell_choice(training: Mapping[str, Any]) -> str:

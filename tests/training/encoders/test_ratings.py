@@ -53,9 +53,9 @@ def test_the_loss_needs_no_ratings(job):
 
 def test_ratings_are_known_by_sentences_and_scores_not_by_their_name(job):
     first = chosen_ratings(job())
-    assert chosen_ratings(job(name="other", choose_by="other")).digest == first.digest
-    assert chosen_ratings(job([*ROWS[:-1], ("three", "four", 1)])).digest != first.digest
-    assert first.recorded() == {"set": "mine", "pairs": 4, "digest": first.digest}
+    assert chosen_ratings(job(name="other", choose_by="other")).rated.digest == first.rated.digest
+    assert chosen_ratings(job([*ROWS[:-1], ("three", "four", 1)])).rated.digest != first.rated.digest
+    assert first.recorded() == {"set": "mine", "pairs": 4, "digest": first.rated.digest}
 
 
 def test_a_set_that_the_job_does_not_bring_is_refused(job):
