@@ -36,26 +36,20 @@ def corpora(project):
     return load(project.folder / "facetflow.toml")
 
 
-@pytest.fixture
-def emptied():
-    """Return a function that deletes every file of tables, those of ingest by default, and returns how many."""
-
-    def delete(store, *tables):
-        files = [Path(store.location) / "tables" / damage.table / damage.path for damage in store.damaged()]
-        assert not files
-        found = [
-            Path(store.location) / "tables" / table / file.path
-            for table in tables or ("sentences", "pairs", "labels")
-            for file in store._table(table).files()
-        ]
-        for file in found:
-            file.unlink()
-        return len(found)
-
-    return delete
+def emptied(store, *tables):
+    """Delete every file of tables, those of ingest by default, and return how many."""
+    assert not store.damaged()
+    found = [
+        Path(store.location) / "tables" / table / file.path
+        for table in tables or ("sentences", "pairs", "labels")
+        for file in store._table(table).files()
+    ]
+    for file in found:
+        file.unlink()
+    return len(found)
 
 
-def test_every_shard_of_ingest_is_made_again(corpora, emptied):
+def test_every_shard_of_ingest_is_made_again(corpora):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
     before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs", "labels")}
@@ -67,7 +61,7 @@ def test_every_shard_of_ingest_is_made_again(corpora, emptied):
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
 
 
-def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora, emptied):
+def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
     with (corpora.base / "papers.tsv").open("a") as papers:
@@ -81,7 +75,7 @@ def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_aga
     assert store.read("labels", with_shard=True).equals(before)
 
 
-def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptied):
+def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora):
     def drawn(**shares):
         papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw=shares)
         return corpora.model_copy(update={"corpora": (papers,)})
@@ -104,7 +98,7 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, emptie
     assert store.read("labels", with_shard=True).equals(before)
 
 
-def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora, emptied):
+def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora):
     papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
     corpora = corpora.model_copy(update={"corpora": (papers,)})
     file = corpora.base / "papers.tsv"
@@ -120,7 +114,7 @@ def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora, e
 
 
 @pytest.mark.parametrize("ingested", ["first", "second", "all"])
-def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(corpora, emptied, ingested):
+def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(corpora, ingested):
     papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
     corpora = corpora.model_copy(update={"corpora": (papers,)})
     file = corpora.base / "papers.tsv"
@@ -223,7 +217,7 @@ def near(corpora):
     return corpora.model_copy(update={"corpora": (counts,)}), store
 
 
-def test_neighbours_are_drawn_again_as_they_were(near, emptied):
+def test_neighbours_are_drawn_again_as_they_were(near):
     corpora, store = near
     before = store.read("pairs", with_shard=True)
     assert before.filter(kind="neighbour")["shard"].n_unique() > 2
@@ -233,7 +227,7 @@ def test_neighbours_are_drawn_again_as_they_were(near, emptied):
     assert repair_ingested(corpora, store, store.damaged(), "fourth") == []
 
 
-def test_neighbours_wait_for_embeddings_that_are_lost_as_well(near, emptied):
+def test_neighbours_wait_for_embeddings_that_are_lost_as_well(near):
     corpora, store = near
     before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs")}
     drawn = set(before["pairs"].filter(kind="neighbour")["shard"])
@@ -255,7 +249,7 @@ def test_neighbours_wait_for_embeddings_that_are_lost_as_well(near, emptied):
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
 
 
-def test_lost_pairs_of_a_corpus_whose_file_is_gone_are_told_in_a_sentence(near, emptied):
+def test_lost_pairs_of_a_corpus_whose_file_is_gone_are_told_in_a_sentence(near):
     corpora, store = near
     (corpora.base / "mine.tsv").unlink()
     emptied(store, "pairs", "embeddings")

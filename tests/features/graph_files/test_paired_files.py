@@ -11,15 +11,6 @@ DOG, CAT = "(d / dog)\n\n", "(c / cat)\n\n"
 REJECT = format_reject("2", "The dogs.", "no_graph", "no file has it")
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(name, *blocks):
-        (tmp_path / name).write_text("".join(blocks))
-        return tmp_path / name
-
-    return write
-
-
 def numbered(number, graph):
     return f"# ::id {number}\n{graph}"
 

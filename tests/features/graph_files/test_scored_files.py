@@ -1,7 +1,5 @@
 """`facetflow score`: a parser's graphs against gold ones."""
 
-from pathlib import Path
-
 import pytest
 import smatch
 from sentences import refused
@@ -21,15 +19,6 @@ QUICK = Bootstrap(resamples=20)
 
 def unnamed(block: str) -> str:
     return block.partition("\n")[2]
-
-
-@pytest.fixture
-def write(tmp_path: Path):
-    def write(name: str, *blocks: str) -> Path:
-        (tmp_path / name).write_text("".join(blocks))
-        return tmp_path / name
-
-    return write
 
 
 def smatch_of(*arguments, **options):
