@@ -1,4 +1,4 @@
-"""A dataset in the registry: one pinned record, and the layouts that its files come in.
+"""The datasets that facetflow knows: a pinned record of each, and the layouts that its files come in.
 
     Dataset ── layouts ─┬─ TableLayout     sentence pairs in rows (TSV, CSV, JSON lines, Parquet)
                         ├─ CaptionLayout   captions of images; pairs are captions of one image
@@ -9,9 +9,10 @@ A file is read in the first layout that it fits. A record holds facts only; the 
 `captions.py`, `texts.py` and, for graphs, `reading.py`.
 """
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -130,3 +131,14 @@ class Dataset(Closed):
     def has_texts(self) -> bool:
         """Whether its rows are texts with labels, not pairs."""
         return isinstance(self.layouts[0], TextLayout)
+
+
+def _records() -> dict[str, Dataset]:
+    records: dict[str, dict[str, Any]] = {}
+    for name, own in tomllib.loads(Path(__file__).with_name("datasets.toml").read_text("utf-8")).items():
+        records[name] = {**records.get(own.pop("like", ""), {}), **own, "name": name}
+    return {name: Dataset(**record) for name, record in records.items()}
+
+
+DATASETS = _records()
+"""Name → its record of `datasets.toml`."""

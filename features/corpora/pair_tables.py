@@ -8,11 +8,10 @@ from typing import NamedTuple
 from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
-from features.corpora.dataset import SENTENCES, Dataset, TableLayout
+from features.corpora.dataset import DATASETS, SENTENCES, Dataset, TableLayout
 from features.corpora.headers import columns_of, fitting_layout, hint_of_form, shown_names
 from features.corpora.piped import as_file
 from features.corpora.reading import own_record
-from features.corpora.registry import DATASETS
 from features.corpora.settings import CorpusSettings
 from features.corpora.tables import TableRow, read_rows
 from features.sentences import normalise

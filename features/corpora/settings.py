@@ -10,8 +10,7 @@ from features.core.draws import share_of
 from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
-from features.corpora.dataset import SENTENCES, Dataset, Quotes, Role, TableLayout, TextLayout
-from features.corpora.registry import DATASETS
+from features.corpora.dataset import DATASETS, SENTENCES, Dataset, Quotes, Role, TableLayout, TextLayout
 
 Files = str | tuple[str, ...]
 """One path, a pattern such as `sts/*.tsv`, or several of them; relative to the project file."""

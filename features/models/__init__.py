@@ -9,14 +9,13 @@ The libraries that load the models (torch, spaCy, amrlib) are not needed here; s
 from features.models.cache import pulled, shipped_version
 from features.models.files import digest, stamp
 from features.models.pulling import bundled_encoder, locate, pull, verify
-from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS, ModelRecord
+from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS
 
 __all__ = [
     "BUNDLED_ENCODER",
     "BUNDLED_MAP",
     "DEFAULT_MODELS",
     "MODELS",
-    "ModelRecord",
     "bundled_encoder",
     "digest",
     "locate",

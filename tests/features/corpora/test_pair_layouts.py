@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from features.corpora.dataset import DATASETS
 from features.corpora.reading import read_outcomes
-from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings
 

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
+from features.corpora.dataset import DATASETS
 from features.corpora.reading import read_evaluation, read_outcomes
-from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow, Skip
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Digests

@@ -7,9 +7,8 @@ from pydantic import ValidationError
 from sentences import refused
 
 from features.core.faults import UnknownKey
-from features.corpora.dataset import Dataset
+from features.corpora.dataset import DATASETS, Dataset
 from features.corpora.reading import read_outcomes
-from features.corpora.registry import DATASETS
 from features.corpora.rows import PairRow
 from features.corpora.settings import CorpusSettings
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from features.corpora.dataset import DATASETS
 from features.corpora.reading import read_outcomes
-from features.corpora.registry import DATASETS
 from features.corpora.rows import TextRow
 from features.corpora.settings import CorpusSettings
 
