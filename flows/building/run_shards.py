@@ -252,9 +252,9 @@ class ShardRunner:
             why = "it may need more memory, or a GPU that works"
             self._fail(work, f"it killed every worker it was given to, even when it ran alone; {why}")
             return
-        if isinstance(result, FutureCancelledError | ClosedClientError) and self._joined.client.status != "running":
-            raise result  # the scheduler is gone
         if isinstance(result, BaseException):
+            if self._joined.client.status != "running":  # the scheduler is gone, whatever Dask makes of it
+                raise ClosedClientError from result
             self._fail(work, described(result))
             return
         self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]

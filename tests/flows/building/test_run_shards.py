@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster
+from distributed.client import ClosedClientError
 
 from features.core import code
 from features.core.faults import OtherCode
@@ -63,6 +64,17 @@ def test_workers_that_join_during_a_build_have_shards_too(on_a_cluster, tmp_path
     assert (before, runner.available.workers) == (1, 4)
     times = [json.loads((tmp_path / shard).read_text()) for shard in shards]
     assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
+
+
+def test_no_shard_is_blamed_for_what_dask_says_when_its_scheduler_is_gone():
+    def read():
+        raise RuntimeError("ConnectionPool is closed")
+
+    client = SimpleNamespace(status="closed")
+    runner = ShardRunner(None, None, SimpleNamespace(capacity=None, address=None, client=client), None, "run")
+    work = ShardWork("amr", Shard("sentences-00000"), Fingerprint("a-b"), (), (), Reason("new"))
+    with pytest.raises(ClosedClientError):
+        runner._take(work, SimpleNamespace(release=lambda: None), read)
 
 
 def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
