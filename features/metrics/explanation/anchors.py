@@ -58,14 +58,9 @@ class View:
 
 
 def name_text(view: View, node: int) -> str:
-    """Return the name of a node, its `:op1`, `:op2`, … joined; empty when it has none."""
+    """Return the name of a node, its `:op1`, `:op2`, … joined as written; empty when it has none."""
     holders = [relation.target for relation in view.forward if relation.source == node and relation.role == "name"]
-    parts = [
-        (int(number), value)
-        for at, role, value in view.graph.attributes
-        if at in holders and (number := role.lower().removeprefix("op")[:9]).isdecimal()
-    ]
-    values = [value for _, value in sorted(parts, key=lambda part: part[0])]
+    values = [value for at, role, value in view.graph.attributes if at in holders and role.lower().startswith("op")]
     values = values or [value for at, role, value in view.graph.attributes if at == node and role.lower() == "name"]
     return " ".join(value.replace('"', "") for value in values)
 

@@ -1,5 +1,7 @@
 """Intervals of correlations against scipy, and the conclusions they allow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -7,10 +9,12 @@ from scipy.stats import spearmanr
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import (
     FEWEST,
+    Drawn,
     compare,
     correlate,
     differing,
     draw_means,
+    draw_right,
     draw_spearman,
     in_groups,
     interval,
@@ -146,3 +150,12 @@ def test_a_few_items_that_differ_among_many_that_do_not_could_be_chance(better, 
 def test_items_of_a_group_that_differ_count_once():
     assert differing(np.arange(6), np.array([9, 9, 2, 9, 4, 9]), ["a", "a", "a", "b", "b", "c"]) == 3
     assert differing(np.array([True, False]), np.array([True, True])) == 1
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(2, "unclear"), (4, "above")])
+def test_the_mean_of_sets_is_told_apart_where_models_differ_in_six_items_of_all_sets_together(wrong, verdict):
+    right = np.stack([np.ones(30), np.arange(30) >= wrong], axis=1)
+    sets = [draw_right(right, range(30), Bootstrap(300).of(name)) for name in "ab"]
+    assert Drawn.average(sets).difference().verdict == verdict
+    assert Drawn.average([sets[0], replace(sets[1], differ=None)]).differ is None  # in how many is not known
+    assert Drawn(sets[0].scores[:1], sets[0].draws, EACH).paired()["start"] is None
