@@ -998,6 +998,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same names; only a says "quietly". Not in the graphs: "quietly" in a.'),
         ("The cars left.", "The cars left.", "(l / leave-11 :ARG0 (c / cat))", "(l / leave-11 :ARG0 (c / car))",
          "Same frames. The parser puts the same words together differently: it is unsure here."),
+        ("Players left.", "Two old players left.", "(l / leave-11 :ARG0 (p / person :ARG0-of (y / play-01)))",
+         "(l / leave-11 :ARG0 (p / person :quant 2 :mod (o / old) :ARG0-of (y / play-01)))",
+         'Same frames and roles; only b says "Two old players".'),
+        ("He has a son and daughters.", "He has daughters and sons.",
+         "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (s / son) :op2 (d / daughter)))",
+         "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (d / daughter) :op2 (s / son)))",
+         'Same frames; the same words come in another order. Graphs leave out "a" in a.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
