@@ -40,6 +40,7 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, 
     found = by_name(scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev"))
     assert list(found) == ["questions", "tweets", "paws_qqp-test", "paws_wiki"]
     assert found["paws_qqp-test"]["pairs"] == found["paws_wiki"]["pairs"] == 24
+    assert found["paws_qqp-test"]["positives"] == found["paws_wiki"]["positives"] == 16
     assert found["paws_qqp-test"]["thresholds"]["encoder"]["corpora"] == ["tweets"]
     assert {**found["paws_wiki"]["thresholds"]["encoder"], "value": 0} == {
         "value": 0,
@@ -49,3 +50,20 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, 
         "same": False,
     }
     assert list(by_name(scored(job, source=None, ratings=(rated,), base=files))) == ["paws_qqp-test"]
+    named = {**rated, "name": "tweets"}
+    assert list(by_name(scored(job, ratings=(named,), base=files)))[1:] == ["tweets", "tweets (evaluation set)"]
+
+
+def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path, scored, by_name):
+    rows = ["sentence_a\tsentence_b\tscore\tlabel", "the cat\ta cat\t1\t1", "the dog\ta man\t2\t0", "the man\ta dog\t3\t"]
+    (tmp_path / "some.tsv").write_text("\n".join(rows) + "\n")
+    rated = {"dataset": "pairs", "name": "some", "file": "some.tsv"}
+    assert list(by_name(scored(job, ratings=(rated,), base=tmp_path))) == ["questions", "tweets"]
+
+
+def test_a_training_that_chose_by_the_split_that_is_scored_takes_no_threshold_from_it(
+    job, scored, by_name, write_training
+):
+    write_training(job.output, splits=["train", "test"])
+    own = by_name(scored(job))["tweets"]["thresholds"]["encoder"]
+    assert (own["pairs"], own["same"]) == (12, False)
