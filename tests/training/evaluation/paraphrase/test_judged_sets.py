@@ -55,7 +55,12 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, 
 
 
 def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path, scored, by_name):
-    rows = ["sentence_a\tsentence_b\tscore\tlabel", "the cat\ta cat\t1\t1", "the dog\ta man\t2\t0", "the man\ta dog\t3\t"]
+    rows = [
+        "sentence_a\tsentence_b\tscore\tlabel",
+        "the cat\ta cat\t1\t1",
+        "the dog\ta man\t2\t0",
+        "the man\ta dog\t3\t",
+    ]
     (tmp_path / "some.tsv").write_text("\n".join(rows) + "\n")
     rated = {"dataset": "pairs", "name": "some", "file": "some.tsv"}
     assert list(by_name(scored(job, ratings=(rated,), base=tmp_path))) == ["questions", "tweets"]

@@ -7,8 +7,9 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import EncoderDamaged
 from training.evaluation.models import Models
-from training.evaluation.paraphrase.suite import ParaphraseSuite
+from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _tell_share
 from training.evaluation.suites import Subject, suites_of
+from training.evaluation.tables import hundred
 
 
 def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_split(job, scored, by_name):
@@ -130,6 +131,34 @@ def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alik
     assert "questions: encoder, more probable label" not in rows
     assert "mean: encoder, more probable label" not in rows
     assert "mean: start model, chosen threshold" in rows
+
+
+def test_an_answer_that_only_the_first_set_has_has_no_mean(job, tmp_path, classifier, pairs_of, exported, scored):
+    classifier().save(job.encoder)
+    source = exported(tmp_path / "two.parquet", pairs_of(), pairs_of("zoo", labels=("duplicate", "other")))
+    rows = [row[0] for row in ParaphraseSuite.tables(scored(job, source=source))[1].rows]
+    assert "tweets: encoder, more probable label" in rows
+    assert "mean: encoder, more probable label" not in rows
+
+
+def test_the_figure_at_the_head_is_the_mean_or_says_that_there_is_none(job, scored):
+    result = scored(job)
+    text = f"mean F1 of paraphrases over 2 sets. Start model: {hundred(result['mean']['start'])}."
+    figure = _figure(result)
+    assert (figure.number, figure.text.partition(" This encoder")[0]) == (hundred(result["mean"]["encoder"]), text)
+    assert _figure(result | {"mean": None}).number == "–"
+
+
+def test_only_of_sets_that_are_scored_it_is_said_that_they_chose_the_model(job, monkeypatch, scored):
+    monkeypatch.setattr("training.evaluation.paraphrase.suite.sets_chosen_by", lambda *_: ["tweets", "rated"])
+    assert scored(job)["chosen_by"] == ["tweets"]
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(None, "–"), (0.0, "0.0 %"), (0.0004, "< 0.1 %"), (0.0005, "0.1 %"), (0.25, "25.0 %")]
+)
+def test_a_share_that_is_not_zero_is_not_shown_as_zero(share, told):
+    assert _tell_share(share) == told
 
 
 def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path, pairs_of, exported, scored):
