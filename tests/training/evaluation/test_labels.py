@@ -102,6 +102,19 @@ def test_a_classifier_of_two_labels_is_scored_on_the_corpus_of_three_that_it_was
     assert [(each["name"], each["pairs"], each["unknown"]) for each in result["rows"]] == [("nli", 14, 6)]
 
 
+def test_of_corpora_with_two_labels_those_without_paraphrases_are_scored(job):
+    classifier(("0", "1")).save(job.encoder)
+    assert LabelSuite.of(Subject(job)) is None  # the suite of paraphrases scores them
+    classifier(("con", "pro")).save(job.encoder)
+    table = pl.read_parquet(job.output / "p.parquet").with_columns(pl.col("label").replace({"0": "con", "1": "pro"}))
+    table.write_parquet(job.output / "p.parquet")
+    _, result = scored(job)
+    assert [(each["name"], each["pairs"]) for each in result["rows"]] == [("paws", 20)]
+    assert [figure.text for figure in LabelSuite.chapter(result, job.output).figures] == [
+        "accuracy of the labels of paws"
+    ]
+
+
 def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
     table = pl.read_parquet(job.output / "p.parquet")
     odd = pl.col("pair_id").is_in(["nli2", "nli5"])
