@@ -188,8 +188,8 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
 def stem_of(word: str) -> str:
     """Return what the forms of a word have in common.
 
-    >>> stem_of("studies") == stem_of("studied") == stem_of("study"), stem_of("Running"), stem_of("went")
-    (True, 'run', 'go')
+    >>> stem_of("studies") == stem_of("study"), *map(stem_of, ("Running", "adding", "gas", "went"))
+    (True, 'run', 'add', 'gas', 'go')
     """
     lower = _straight(word)
     if lower in _STEM:

@@ -47,3 +47,8 @@ def test_only_what_expects_nothing_has_the_interval_of_a_mean():
     )
     assert (drawn.mean, drawn.differ) == (True, 1)
     assert not align([items("one", FIRST), items("one", SECOND)]).draw(Bootstrap(5)).mean
+
+
+def test_common_items_keep_their_groups_whatever_their_order():
+    first, second = (ItemScores("s", [*"abc"][::step], np.arange(3.0), groups=[*"xyz"][::step]) for step in (1, -1))
+    assert align([first, second]).groups == [*"xyz"]
