@@ -109,14 +109,20 @@ def _readable(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[PairRow
             yield from (row for row in read_outcomes(corpus, base) if isinstance(row, PairRow | TextRow))
 
 
-def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:
-    """Return the rows, with the text of lines that never became a sentence read from their file."""
-    lines = rows.filter(pl.col("text").is_null() & pl.col("line").is_not_null()).select("file", "line").unique()
+def corpus_files(corpora: Iterable[CorpusSettings], base: Path) -> dict[str, Path]:
+    """Return the files of the corpora by their names in messages, as far as they are there."""
     paths: dict[str, Path] = {}
     for corpus in corpora:
         with suppress(InputError):
             sources = locate(corpus.record, corpus.files, base, corpus.files_key)
             paths |= {source.name: source.path for source in sources}
+    return paths
+
+
+def _with_lines(rows: pl.DataFrame, corpora: Iterable[CorpusSettings], base: Path) -> pl.DataFrame:
+    """Return the rows, with the text of lines that never became a sentence read from their file."""
+    lines = rows.filter(pl.col("text").is_null() & pl.col("line").is_not_null()).select("file", "line").unique()
+    paths = corpus_files(corpora, base)
     read = [
         {"file": str(file), "line": line, "of_file": text}
         for (file,), group in lines.group_by("file")

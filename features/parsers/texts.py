@@ -52,7 +52,7 @@ def read_sentences(path: Path) -> pl.DataFrame:
             raise RowWrong(f"{source_name(path)}, line {row.line}: {row.problem}; correct the row.")
     lines = number_sentences((row.id, row.text) for row in rows)
     if lines.filter(pl.col("text") != "").is_empty():
-        raise FileEmpty(f"The file {source_name(path)} has no sentences; give a text file with one sentence per line.")
+        raise FileEmpty(f"{source_name(path)} has no sentences; give a text file with one sentence per line.")
     return lines
 
 

@@ -9,6 +9,7 @@ import click
 from features.core.faults import ColumnMissing, FileEmpty, VectorsWrong
 from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
+from features.corpora.headers import shown_names
 from features.models import BUNDLED_ENCODER, BUNDLED_MAP
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, encoder_option, output_options
@@ -169,7 +170,7 @@ def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.floa
 
     if column not in table.columns:
         raise ColumnMissing(
-            f"{str(file)!r} has the columns {table.columns}; name the one with the vectors by --vector."
+            f"{str(file)!r} has the columns {shown_names(table.columns)}; name the one with the vectors by --vector."
         )
     try:
         rows = table[column].cast(pl.List(pl.Float32))

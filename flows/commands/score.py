@@ -166,7 +166,7 @@ def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
     read = list(read_annotated(gold))
     sentences = [sentence for sentence in read if sentence.reject is None]
     if not any(sentence.frames for sentence in sentences):
-        raise FileEmpty(f"The file {source_name(gold)} has no frame to compare with.")
+        raise FileEmpty(f"{source_name(gold)} has no frame to compare with: give one with gold frames.")
     with nothing_half_written():
         parser = load(SrlSettings(**settings))
         gold_predicates = score_with(parser.tagger, sentences)

@@ -9,7 +9,7 @@ import click
 
 from features.core.errors import FacetflowError
 from features.core.faults import NoRelease
-from features.core.outputs import write_text
+from features.core.outputs import check_output, write_text
 from features.core.types import Shard
 from features.core.wording import clipped
 from flows.console.one_shot import check_page, say_written
@@ -172,11 +172,13 @@ def rejects(
     project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
 ) -> None:
     """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
-    from features.ingest.rejected_rows import rejected_rows
+    from features.ingest.rejected_rows import corpus_files, rejected_rows
     from features.store.store import Store
     from flows.project import load
 
     settings = load(project)
+    if export is not None:
+        check_output(export, *corpus_files(settings.corpora, settings.base).values())
     rows = rejected_rows(Store.open(settings.store), settings.corpora, settings.base, stage=stage, code=code)
     if export is not None:
         write_export(rows, export, "rejected row")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sentences import told
 
-from features.core.faults import UnknownName
+from features.core.faults import OutputOverwrites, UnknownName
 from features.core.types import RejectCode
 from features.stage_output import Reject, rejects_frame
 from features.stages.stage import Recipe
@@ -67,6 +67,13 @@ def test_rejects_as_json_and_as_a_table(folder, capsys):
     (row,) = json.loads(output.out)
     assert (row["file"], row["line"], row["code"]) == ("pairs.tsv", 2, "empty_sentence")
     assert pl.read_csv(folder / "rejects.csv")["text"].to_list() == [row["text"]]
+
+
+def test_no_corpus_is_overwritten(folder, capsys):
+    before = (folder / "pairs.tsv").read_bytes()
+    assert run(["rejects", "--export", "pairs.tsv"]) == 1
+    assert told(capsys.readouterr().err, OutputOverwrites)
+    assert (folder / "pairs.tsv").read_bytes() == before
 
 
 def test_a_stage_without_rejects_is_refused(folder, capsys):
