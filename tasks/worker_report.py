@@ -34,7 +34,7 @@ async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_
 
 def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[str, Any]:
     importlib.import_module("tasks.shard")
-    from features.core.code import own_code
+    from features.core.code import OWN_CODE
     from features.core.errors import FacetflowError
     from features.store.store import Store
 
@@ -43,7 +43,7 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
     except (FacetflowError, OSError):
         opened = None
     return {
-        "code": own_code(),
+        "code": OWN_CODE,
         "store": opened and opened.id,
         "writable": opened and _why_not_writable(opened.storage),
         "missing": [

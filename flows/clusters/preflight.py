@@ -18,7 +18,7 @@ from dask.utils import format_bytes
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from features.core.code import own_code
+from features.core.code import OWN_CODE
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.stages.registry import STAGES
 from features.stages.stage import total
@@ -173,7 +173,7 @@ class Preflight:
         return dict(client.run(ask, workers=list(workers), on_error="return")) if workers else {}
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
-        if answer["code"] != own_code():
+        if answer["code"] != OWN_CODE:
             raise OtherCode(
                 f"{who} has different code of facetflow than this build, under the same version: a release must not "
                 "mix them. Install the same code where the worker runs, and start it again."

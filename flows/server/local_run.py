@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from features.core.code import own_code
+from features.core.code import check_code
 from features.core.errors import FacetflowError
 from features.core.faults import ServerRefused
 from features.core.file_errors import system_number
@@ -22,12 +22,12 @@ def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], obje
     What it raised is raised, and what `check` raises, while the server starts, ends the run before the flow begins.
     """
     count_from_process_start()
-    own_code()  # before the server has started, which takes seconds
     with prefect_api() as server:
         check(load(project_file))
         flow = getattr(importlib.import_module(f"flows.{flow_name}"), flow_name)
         if server is not None:
             server.wait_until_ready()
+            check_code()  # that may have taken a while
         try:
             state = flow(project_file=project_file, **parameters, return_state=True)
         except Exception as error:

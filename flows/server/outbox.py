@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from features.core.code import own_code
 from features.core.errors import described
 from features.store.releases import Release
 from features.store.store import Store
@@ -183,7 +182,6 @@ def telling_the_server() -> Iterator[Outbox]:
     """Send the server of this flow run what the terminal shows, and its error if it fails."""
     from prefect.runtime import flow_run
 
-    own_code()  # of what this process has imported, of which the rest follows
     outbox = Outbox(UUID(flow_run.id) if somebody_listens() and flow_run.id else None)
     try:
         with terminal.heard_by(outbox.log):

@@ -29,7 +29,7 @@ from features.core.exported import exported
 from features.core.faults import ServerNotStarted, ServerRefused, ServerSilent
 from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
-from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, standing, talking_to
+from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
 from flows.terminal import Verbosity, verbosity
 
 _STOP_TIMEOUT = 5.0
@@ -225,13 +225,10 @@ def prefect_api() -> Iterator[OwnServer | None]:
     for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
         os.environ.setdefault(name, value)
     if url := configured_api():
-        if (found := standing(url, timeout=5.0)) != "answers":
-            how = (
-                "start it (`prefect server start`)" if found == "gone" else "check the address, start the server again"
-            )
+        if not answers(url, timeout=5.0):
             raise ServerSilent(
-                f"The Prefect API at {shown(url)} does not answer: {how}, or set "
-                "PREFECT_API_URL to an empty value to use a private server."
+                f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`), end it first if "
+                "it hangs, or set PREFECT_API_URL to an empty value to use a private server."
             )
         with talking_to(url):
             try:

@@ -121,6 +121,6 @@ def test_what_may_be_made_by_the_code_of_an_upgrade_is_not_committed_under_the_r
         return SimpleNamespace(stage=job.stage, shard=job.shard, rejects=0, seconds=0.0)
 
     graphs = ("amr", Shard("sentences-00000"))
-    monkeypatch.setattr(code, "own_code", lambda: "that before the upgrade")
+    monkeypatch.setattr(code, "OWN_CODE", "that before the upgrade")
     with on_a_cluster(make, [graphs]) as (_, runner), pytest.raises(OtherCode):
         runner.run([ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())

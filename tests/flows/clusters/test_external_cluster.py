@@ -205,7 +205,7 @@ def test_a_worker_with_other_code_or_too_little_memory_is_refused(external, conn
         patch.setattr(stage, "PROCESS", 1 << 50)
         with refused(TooLittleMemory):
             check.check(connected, external.address)
-    monkeypatch.setattr(preflight, "own_code", lambda: "other")
+    monkeypatch.setattr(preflight, "OWN_CODE", "other")
     with refused(OtherCode):
         check.check(connected, external.address)
 

@@ -278,10 +278,3 @@ def test_the_database_that_a_folder_names_for_another_server_is_left_alone(tmp_p
     finally:
         server.stop()
     assert {path.name for path in tmp_path.iterdir()} == {file}
-
-
-def test_a_server_that_takes_connections_is_not_said_to_be_started(monkeypatch):
-    monkeypatch.setenv("PREFECT_API_URL", "http://server:4200/api")
-    monkeypatch.setattr("flows.server.own_server.standing", lambda *_, **__: "silent")
-    with refused(ServerSilent), prefect_api():
-        pass

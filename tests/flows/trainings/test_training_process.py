@@ -38,6 +38,6 @@ def test_an_error_behind_the_traceback_of_a_library_is_the_reason(tmp_path, monk
 def test_no_training_begins_with_other_code_than_that_of_its_flow(tmp_path, monkeypatch):
     (tmp_path / "telling.py").write_text("print('step 1')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(code, "own_code", lambda: "that before an upgrade")
+    monkeypatch.setattr(code, "OWN_CODE", "that before an upgrade")
     with refused(OtherCode):
         run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
