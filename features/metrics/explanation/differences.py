@@ -4,18 +4,15 @@ What is told has to show in the sentences; their graphs say what it means: which
 Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, negates, stem_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
 from features.metrics.readings import SENSE, is_argument
 
-_ALIKE = 0.84  # two long words that share this much of their letters, in order, may be one word with a typo
 _NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want"})
 """Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
@@ -318,9 +315,7 @@ def _words(told: Told) -> None:
     kinds = ("word", "name", "link", "pronoun", "negation")
     for left, right in told.chunks(kinds):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
-            long = min(len(a.text), len(b.text)) > (4 if (a.lower[0], a.lower[-1]) == (b.lower[0], b.lower[-1]) else 5)
-            is_code = re.search(r"[\d@/]", a.text + b.text)  # RTX3070 and RTX3080
-            if long and not is_code and SequenceMatcher(None, a.lower, b.lower).ratio() >= _ALIKE:  # hight and height
+            if misspells(a, b):
                 told.add_spelling([a], [b])
     with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
     for chunk in told.chunks({*kinds, "grammar"}):

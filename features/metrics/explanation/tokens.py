@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 from features.core.wording import spelt_number
@@ -288,6 +289,18 @@ def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 def _straight(text: str) -> str:
     fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
+def misspells(one: Token, other: Token) -> bool:
+    """Return whether two long words may be one with a typo: a letter more, other vowels, letters in another order."""
+    left, right = (re.sub(r"-|(.)\1", r"\1", token.lower) for token in (one, other))  # tommorow
+    first = len(commonprefix([left, right]))  # noqa: RUF071 - no paths
+    last = len(commonprefix([left[first:][::-1], right[first:][::-1]]))  # noqa: RUF071
+    ours, theirs = left[first : len(left) - last], right[first : len(right) - last]
+    alike = len(ours + theirs) < 2 or sorted(ours) == sorted(theirs) or set(ours + theirs) <= set("aeiou")
+    long = min(len(left), len(right)) > (4 if len(ours + theirs) < 2 else 6)
+    ends = (left[0], left[-1]) == (right[0], right[-1])  # not "walking" and "talking"
+    return alike and long and ends and not re.search(r"[\d@/]", left + right)  # RTX3070 and RTX3080
+
+
     return " ".join((fraction if "⁄" in fraction else text).casefold().translate(_SIGNS).split())
 
 
