@@ -12,17 +12,11 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, Token, negates, stem_of, value_of
+from features.metrics.explanation.tokens import IN_UNITS, NO_TOKEN, UNITS, Token, negates, stem_of, value_of
 from features.metrics.readings import is_argument
 
-_LINKS = frozenset({"than", "to", "or"})
-_IN_UNITS = {  # stem of a unit → how much it is of another
-    "kilometer": (1000, "meter"), "centimeter": (0.01, "meter"), "kilogram": (1000, "gram"),
-    "liter": (1000, "milliliter"), "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
-    "decad": (10, "year"), "century": (100, "year"),
-}  # fmt: skip
-_UNITS = {*_IN_UNITS, *(unit for _, unit in _IN_UNITS.values())}
-_HUNDREDS = frozenset({"hundred", "thousand"})  # one hundred and five
+_LINKS = frozenset({"than", "to", "or", "a"})
+_NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
 _BOUNDS |= {"about": "about", "around": "about"}
@@ -63,11 +57,15 @@ class Quantity(NamedTuple):
         for each in (self, other):
             unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
             number = "1/2" if number == "half" else number
-            factor, unit = _IN_UNITS.get(unit, (1, unit))
+            factor, unit = IN_UNITS.get(unit, (1, unit))
             if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):
                 factor, unit = 1 if each.sign == "percent" else 100, "percent"  # 50 percent of them, half of them
-            is_number = re.fullmatch(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?", number)
-            amounts.append((*bound, float(Fraction(number)) * factor, unit) if is_number else ())
+            parts = [(number, factor)]
+            while bound[1:] and bound[-1] in IN_UNITS:  # 2 hours and 30 minutes
+                *bound, number, name = bound
+                parts.append((number, IN_UNITS[name][0]))
+            known = all(_NUMBER.fullmatch(number) for number, _ in parts)
+            amounts.append((*bound, sum(Fraction(number) * size for number, size in parts), unit) if known else ())
         return amounts[0] == amounts[1] != ()
 
     def is_measured_otherwise(self, other: "Quantity") -> bool:
@@ -204,7 +202,7 @@ class ComparedGraphs:
                 at = last + 1
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
                 at = last + 1  # three sons Jim and Bob
-            unit = next((t for t in order[last + 1 : last + 3] if t in units or t.stem in _UNITS), None)
+            unit = next((t for t in order[last + 1 : last + 3] if t in units or t.stem in UNITS), None)
             at = last + 2 if order[last].stem == "half" and behind.lower in {"a", "an"} and order[last + 2 :] else at
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:
@@ -301,8 +299,10 @@ def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
             rises |= step == 2 and (tokens[at - 3].lower, before.lower) == ("by", "to")  # rose by 3 to 40
-            links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in _HUNDREDS)
+            links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in {"hundred", "thousand"})
             joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
+            units = [IN_UNITS.get(t.stem, (1, t.stem)) for t in tokens[at - step + 1 : at + 2] if t.stem in UNITS]
+            joins |= len(set(units)) == 2 and step == 2 + (before.stem == "and") and units[0][1] == units[1][1]
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
 

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
       | (?<=\s)(?:[<>!=]=|[<>=≠≤≥+])(?=[\s\d]) | (?<=\w)(?:[<>!=]=|[<>≠≤≥])(?=\w)             # x != y
-      | ['’](?:s|re|ve|ll|d|m)\b
+      | ['’](?:s|re|ve|ll|d|m)\b | o['’]clock\b
       | [^\W_]+(?:-[^\W_]+)*
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
     re.VERBOSE | re.IGNORECASE,
@@ -76,21 +76,28 @@ _PAST |= {
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
     "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
-    "quantity": "more fewer less half dozen twice once double least enough plenty nearly exactly hundreds",
+    "quantity": "more fewer fewest less half dozen twice once double least enough plenty nearly exactly hundreds",
     "modal": "can could may might must should shall ought able would-rather",
     "pronoun": "he she it i we you they",
     "link": "in on at under over above below behind between into onto from with within after before during since until "
     "through across against near beside around for about up down off out if unless because although though while when "
     "where why how what who which whose or but and than as like so inside outside toward towards along per "
     "despite via among upon amid beyond also too < > <= >= != = +",
-    "grammar": "a an the be do have to of that this there by will would let whether",
+    "grammar": "o'clock a an the be do have to of that this there by will would let whether",
 }
 _KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
 _KINDS["quantity"] |= QUANTIFIERS
 _KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
+IN_UNITS = {  # stem of a unit → how much it is of another
+    "kilometer": (10**6, "millimeter"), "meter": (1000, "millimeter"), "centimeter": (10, "millimeter"),
+    "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
+    "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
+    "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
+}  # fmt: skip
+UNITS = {*IN_UNITS, *(unit for _, unit in IN_UNITS.values())}
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b")
-_THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9}
+_THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 ORDINALS = {
     "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh",
     "8th": "eighth", "9th": "ninth", "10th": "tenth",
@@ -253,19 +260,21 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     [('4200',), ('nearly', 'half'), ('24',), ('2100000',)]
     """
     words = " ".join(token.stem for token in tokens if token.stem != "and")  # one hundred and five
+    words = re.sub(r"\b(\d{1,99}) (\d{1,99}/[1-9]\d{0,98})", lambda n: str(float(int(n[1]) + Fraction(n[2]))), words)
+    words = words.replace("half a 1000", "0.5 1000")  # half a million
     stems = tuple(re.sub(r"(?<=\d)-(?=\d)", " to ", words).split())  # 3-4 as "3 to 4"
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
         return (dozens,) if dozens else (str(12 * int(stems[0])),) if re.fullmatch(r"\d{1,99}", stems[0]) else stems
-    if len(stems) == 2 and re.fullmatch(r"\d{1,99} \d{1,99}/[1-9]\d{0,98}", " ".join(stems)):  # 1½
-        return (normalise_quantity(str(float(int(stems[0]) + Fraction(stems[1])))),)
     if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems
     total = part = Decimal(0)
     for number in map(Decimal, stems):
-        part = (part or Decimal(1)) * number if number >= 100 else part + number
-        if number >= 1000:
-            total, part = total + part, Decimal(0)
+        if number in _THOUSANDS.values():
+            kept = total if total > number else 0  # two million in "two million three hundred thousand"
+            total, part = kept + (total - kept + part or 1) * number, Decimal(0)
+        else:
+            part = (part or 1) * number if number >= 100 else part + number
     return (normalise_quantity(str(total + part)),)
 
 
@@ -280,15 +289,6 @@ def negates(word: Token, other: Token) -> bool:
     return stem_of(bare[1]) == other.stem if bare else long[-4:] == "less" and short.removesuffix("ful") == long[:-4]
 
 
-def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Return whether one word has the initials of others: "UN", "ASAP"."""
-    if not (len(one) == 1 < len(other) and one[0].text.isupper()):  # not "go" and "good options"
-        return False
-    return "".join(token.text[0] for token in other).upper() in {one[0].text.replace(".", ""), one[0].stem.upper()}
-
-
-def _straight(text: str) -> str:
-    fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
 def misspells(one: Token, other: Token) -> bool:
     """Return whether two long words may be one with a typo: a letter more, other vowels, letters in another order."""
     left, right = (re.sub(r"-|(.)\1", r"\1", token.lower) for token in (one, other))  # tommorow
@@ -301,6 +301,15 @@ def misspells(one: Token, other: Token) -> bool:
     return alike and long and ends and not re.search(r"[\d@/]", left + right)  # RTX3070 and RTX3080
 
 
+def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Return whether one word has the initials of others: "UN", "ASAP"."""
+    if not (len(one) == 1 < len(other) and one[0].text.isupper()):  # not "go" and "good options"
+        return False
+    return "".join(token.text[0] for token in other).upper() in {one[0].text.replace(".", ""), one[0].stem.upper()}
+
+
+def _straight(text: str) -> str:
+    fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
     return " ".join((fraction if "⁄" in fraction else text).casefold().translate(_SIGNS).split())
 
 

@@ -1004,6 +1004,45 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (s / son) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (d / daughter) :op2 (s / son)))",
          'Same frames; the same words come in another order. Graphs leave out "a" in a.'),
+        ("Sales hit $1,500 million.", "Sales hit $1.5 billion.", "(h / hit-01 :ARG1 (s / sale))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "$1,500 million" in a and "$1.5 '
+          'billion" in b.')),
+        ("They sold 1,200 thousand tons.", "They sold half a million tons.", "(s / sell-01 :ARG1 (t / ton))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "1,200 thousand tons" '
+          'in a, "half a million tons" in b. Not in the graphs: "They" in both, "1,200 thousand" in a and "half" '
+          'and "million" in b.')),
+        ("It lasts 2 hours and 30 minutes.", "It lasts 150 minutes.",
+         "(l / last-01 :ARG1 (i / it))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "minutes" in both, "2 hours" '
+          'and "30" in a and "150" in b.')),
+        ("The rope is 2.3 m long.", "The rope is 230 cm long.", "(l / long-03 :ARG1 (r / rope))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "2.3 m" in a and "230 cm" in '
+          'b.')),
+        ("Call at nine o'clock.", "Call at nine.", "(c / call-02 :time 9)", None,
+         'The parser sees no difference: both have the same graph. Graphs leave out "o\'clock" in a.'),
+        ("The employer moved northeast.", "The employee moved northwest.", "(m / move-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "employer" in a, '
+          '"employee" in b; "northeast" in a, "northwest" in b. Not in the graphs: "employer" and "northeast" in a and '
+          '"employee" and "northwest" in b.')),
+        ("We will meet tommorow.", "We will meet tomorrow.", "(m / meet-03 :ARG0 (w / we) :time (t / tomorrow))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "tommorow" in a and '
+          '"tomorrow" in b are spelt alike, perhaps one word.')),
+        ("E-mail me.", "Email me.", "(m / mail-01 :ARG0 (y / you) :ARG2 (i / i))",
+         "(e / email-01 :ARG0 (y / you) :ARG2 (i / i))",
+         ('Both have "E-mail" and "me". The parser puts the same words together differently: it is unsure here. Graphs '
+          'do not tell "E-mail" from "Email".')),
+        ("He has the most hats.", "He has the fewest hats.",
+         "(h / have-03 :ARG0 (h2 / he) :ARG1 (h3 / hat :quant (m / most)))",
+         "(h / have-03 :ARG0 (h2 / he) :ARG1 (h3 / hat :quant (f / few)))",
+         'Same frames and roles; "most hats" in a, "fewest hats" in b.'),
+        ("Not many boys ate.", "Many boys ate.", "(e / eat-01 :ARG0 (b / boy :quant (m / many) :polarity -))",
+         "(e / eat-01 :ARG0 (b / boy :quant (m / many)))",
+         ('Same frames, roles and quantities; only a has the negation "Not": the parser reads that it negates '
+          '"boys".')),
+        ("It was not a dog but a cat.", "It was a dog.",
+         "(c / contrast-01 :polarity - :ARG1 (d / dog) :ARG2 (c2 / cat))", "(d / dog :domain (i / it))",
+         ('Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat". Graphs leave out "a" '
+          'in a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
