@@ -194,9 +194,9 @@ class ComparedGraphs:
         quantities = []
         for first, last in _runs(order):
             reach = next((at for at in range(last + 1, len(order)) if order[at].kind == "link"), len(order))
-            at = min((at for at in heads if last < at < min(last + 4, reach)), default=None)
             behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[last].end : behind.start]
+            at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
             kinds = {"word"} if _YEAR.fullmatch(order[last].text) else {"word", "name"}  # not "in 1902 Gerasimos"
             if at is None and behind.kind in kinds and not between.strip(" -"):
                 at = last + 1

@@ -17,7 +17,7 @@ _NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound
 """Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
 _LEFT_OUT = frozenset({"link", "grammar"})
-_JOINS = frozenset({"and", "or", "but"})
+_BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
@@ -50,9 +50,7 @@ def _negations(told: Told) -> None:
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     stems = [{cue.stem for cue in side} for side in cues]
     nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
-    scopes = [
-        [f'"{t.lower}"' if t.kind == "modal" else t.shown for t in side if t and t.stem not in _JOINS] for side in nodes
-    ]
+    scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in s if t and t.stem not in _BARE] for s in nodes]
     in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
@@ -282,7 +280,7 @@ def _moods(told: Told) -> None:
         same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
         # Else it may be one, too: "Preheat the oven", "Run make" as "Run tests".
         first = {token.lower.replace("-", "") for token in _first(told.texts.tokens[1 - side])[:1]}
-        if not same and first.isdisjoint(verb.lower for verb in verbs):
+        if not same and first.isdisjoint(verb.lower.replace("-", "") for verb in verbs):
             told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 

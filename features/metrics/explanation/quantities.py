@@ -15,7 +15,7 @@ def tell_quantities(told: Told) -> None:
         [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
         for side in (0, 1)
     )
-    if len(left) == len(right) == 2 and _change_heads(left, right) and not left[0].is_measured_otherwise(right[1]):
+    if len(left) == len(right) == 2 and _change_heads(told, left, right):
         numbers = joined([spans(told, 0, each.tokens) for each in left])
         tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
@@ -76,8 +76,13 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
 
 
-def _change_heads(left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
+def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
     """Return whether two numbers change places: "three of the five students" and "five of the three students"."""
+    order = told.texts.tokens
+    before = [[order[n][order[n].index(q.span[0]) - 1].stem for q in side] for n, side in enumerate((left, right))]
+    moved = before[0] == before[1][::-1] != before[1]  # "Rome 2, Oslo 1" and "Oslo 1, Rome 2"
+    if moved or left[0].is_measured_otherwise(right[1]):
+        return False
     numbers, others = ([each.stems for each in side] for side in (left, right))
     heads, of_others = ([each.head and each.head.stem for each in side] for side in (left, right))
     return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and len({None, *heads}) < 3

@@ -1043,6 +1043,24 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / contrast-01 :polarity - :ARG1 (d / dog) :ARG2 (c2 / cat))", "(d / dog :domain (i / it))",
          ('Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat". Graphs leave out "a" '
           'in a.')),
+        ("Boy, 5, saves sister, 3.", "Boy, 3, saves sister, 5.",
+         "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
+         ('Same frames and roles; "5" and "3" change places. Not in the graphs: "sister, 3" in both and "5" '
+          'in b.')),
+        ("Rome 2, Oslo 1", "Oslo 1, Rome 2", "(s / score-01 :ARG1 (c / city :quant 2))", None,
+         ('The parser sees no difference: both have the same graph. "Rome" and "Oslo" change places. Not in the '
+          'graphs: "1" in both.')),
+        ("Double-check the list.", "Check the list twice.", "(d / double-check-01 :ARG1 (l / list))",
+         "(c / check-01 :ARG1 (l / list) :frequency 2)",
+         ('Both have "list"; only b says "twice"; "Double-check" in a, "Check" in b. Not in the graphs: "twice" in '
+          'b.')),
+        ("Add 1 tbsp of oil.", "Add one tablespoon of oil.", "(a / add-02 :ARG1 (o / oil))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "tbsp" from "tablespoon". Not '
+          'in the graphs: "1 tbsp" in a and "one tablespoon" in b.')),
+        ("It's not that I lied.", "I lied.", "(l / lie-08 :ARG0 (i / i) :ARG1-of (i2 / it :polarity -))",
+         "(l / lie-08 :ARG0 (i / i))",
+         ('Both have "I" and "lied"; only a has the negation "not"; only a says "It". Graphs leave out "\'s" and '
+          '"that" in a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
