@@ -264,7 +264,9 @@ def _coreference(told: Told) -> None:
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
     others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
-    told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
+    he = {reflexive.stem} & told.texts.shared
+    himself = [t for t in told.texts.tokens[side] if t.stem in he and t.end + 1 == reflexive.start]  # he himself
+    told.add("coreference", ("coreference",), text, _by_side(side, kinds[side] + himself, others))
 
 
 def _moods(told: Told) -> None:

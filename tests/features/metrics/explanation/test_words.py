@@ -1061,6 +1061,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / lie-08 :ARG0 (i / i))",
          ('Both have "I" and "lied"; only a has the negation "not"; only a says "It". Graphs leave out "\'s" and '
           '"that" in a.')),
+        ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
+          'back.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
