@@ -10,7 +10,7 @@ from features.core.faults import TooFewTexts
 from features.corpora.classified import ClassTask
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, PENALTIES, SEED, Fold, Learner, draw_dev
-from training.evaluation.transfer.suite import require_enough
+from training.evaluation.transfer.suite import _features, require_enough
 
 
 @pytest.fixture(autouse=True)
@@ -174,3 +174,13 @@ def test_a_task_that_is_too_small_for_its_folds_says_so(count, fits):
     else:
         with refused(TooFewTexts):
             require_enough(task, 10)
+
+
+def test_a_task_whose_penalty_dev_chooses_needs_no_folds():
+    require_enough(ClassTask("mine", ("x",) * 3, None, ("a", "b", "a"), ("train", "dev", "test")), 10)
+
+
+def test_features_of_pairs_are_the_difference_and_the_product_of_their_embeddings():
+    task = ClassTask("mine", ("1", "2"), ("4", "8"), ("a", "b"), ("test", "test"))
+    found = _features(task, lambda texts: np.array([[float(text)] for text in texts], np.float32))
+    assert found.tolist() == [[3, 4], [6, 16]]
