@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from features.core.outputs import TABLES, check_output, format_of, write_text
 from features.core.wording import counted
@@ -48,6 +49,8 @@ def measure(
 
     require_one_standard(first, second)
     check_table(output, form, first, second, *files, *([glove] if glove else []))
+    if glove and click.get_current_context().get_parameter_source("model") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--glove and --model both say where label vectors come from; leave one of them out")
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
     own = load_files(read_metric_file(file) for file in files)
     with nothing_half_written():
@@ -87,7 +90,10 @@ def align(
     from flows.watching.file_progress import FileProgress
 
     require_one_standard(first, second)
-    write, most = WRITERS[format_of(output, FORMATS, form)]
+    form = format_of(output, FORMATS, form)
+    if form == "svg" and count not in {None, 1}:
+        raise click.UsageError("svg is one drawing: leave --count out, or write .html")
+    write, most = WRITERS[form]
     check_output(output, first, second)
     with nothing_half_written():
         with FileProgress("pairs") as progress:

@@ -95,6 +95,8 @@ def amr(
     from features.metrics.own import load_files, read_metric_file
 
     require_one_standard(gold, parsed)
+    if output is None and form is not None:
+        raise click.UsageError("--format is that of -o: give -o - for standard output, or leave it out")
     if output is not None:
         if as_json and output == STANDARD:
             raise click.UsageError("standard output takes --json or -o -, not both")

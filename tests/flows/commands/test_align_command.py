@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from sentences import told
 
-from features.core.faults import CannotPair, NotParallel, UnknownFormat
+from features.core.faults import CannotPair, NotParallel, UnknownFormat, Usage
 from features.graph_files.aligned import align_files
 from flows.command_line import run
 
@@ -53,6 +53,11 @@ def test_one_drawing(files, tmp_path):
     svg = output.read_text()
     assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     assert ">girl</text>" in svg
+
+
+def test_one_drawing_is_not_of_several_pairs(files, tmp_path, capsys):
+    assert run(["align", *files, "-o", str(tmp_path / "pairs.svg"), "--count", "2"]) == 1
+    assert told(capsys.readouterr().err, Usage)
 
 
 def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, capsys):

@@ -111,6 +111,11 @@ def test_standard_input_and_output(
     assert told(capsys.readouterr().err, Usage)
 
 
+def test_label_vectors_come_from_one_place(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", *files, "--model", "all-MiniLM-L6-v2", "-o", "-"]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_formats_that_cannot_be_written_are_not_suggested(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

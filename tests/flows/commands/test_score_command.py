@@ -48,6 +48,11 @@ def test_scores_as_a_file(files, tmp_path):
     assert table["f1_low"].null_count() == table.height
 
 
+def test_a_format_is_that_of_a_table_to_write(files, capsys):
+    assert run(["score", *files, "--format", "csv"]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_a_wrong_graph_is_named_and_the_exit_code_says_so(files, capsys):
     Path(files[1]).write_text(BOY + "(s / sleep-01\n\n")
     assert run(["score", *files]) == 2
