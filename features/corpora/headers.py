@@ -190,8 +190,10 @@ def _with_all_values(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object in which the values of a key that occurs twice are a tuple, which no reader takes for a cell."""
     entry = dict(pairs)
     if len(entry) < len(pairs):
-        values = {name: tuple(value for key, value in pairs if key == name) for name in entry}
-        entry |= {name: each for name, each in values.items() if len(each) > 1}
+        values: dict[str, list[object]] = {}
+        for key, value in pairs:
+            values.setdefault(key, []).append(value)
+        entry |= {key: tuple(each) for key, each in values.items() if len(each) > 1}
     return entry
 
 

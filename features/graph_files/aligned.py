@@ -18,9 +18,6 @@ from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pa
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.registry import METRICS
 
-_AT_ONCE = 256
-"""Pairs aligned at once, after which progress is reported."""
-
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
@@ -58,7 +55,6 @@ def align_files(
     """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
 
     Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
-    Reports how many pairs are done.
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
@@ -84,9 +80,9 @@ def align_files(
 
 
 def _explained(graphs: Sequence[tuple[AmrGraph, AmrGraph]], on_rows: OnRows) -> Iterator[GraphPair]:
-    for at in range(0, len(graphs), _AT_ONCE):
+    for at in range(0, len(graphs), some := 256):
         on_rows(at, len(graphs))
-        yield from explain_graphs(graphs[at : at + _AT_ONCE])
+        yield from explain_graphs(graphs[at : at + some])
 
 
 def _name(metadata: dict[str, str]) -> str:
