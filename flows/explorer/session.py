@@ -1,5 +1,6 @@
 """What the views of one run of the explorer share: the project, the models, and what was asked before."""
 
+import gc
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +75,7 @@ class Session:
                 self._others[encoder] = Explainer(self.here, encoder)
             for old in list(self._others)[:-_MODELS]:
                 del self._others[old]
+                gc.collect()  # a model and its card hold each other, and what is old is seldom looked at
         return self._others[encoder]
 
     def remember(self, asked: Asked) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
+import click
 import markupsafe
 import polars as pl
 import pyarrow as pa
@@ -28,7 +29,8 @@ from features.core.faults import (
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
 from features.store.store import Store
-from flows.explorer import sentence
+from flows.console.here import Here
+from flows.explorer import sentence, session
 from flows.explorer.background import Background, Working
 from flows.explorer.views import Query
 from training.encoded_files import encode_file
@@ -458,6 +460,20 @@ def test_a_result_is_kept_without_what_made_it():
     kept = weakref.ref(vectors)
     del vectors
     assert kept() is None
+
+
+def test_encoders_of_before_are_given_back(monkeypatch):
+    class Model:
+        def __init__(self, *_):
+            self.card = [self]
+            loaded.add(self)
+
+    loaded = weakref.WeakSet()
+    monkeypatch.setattr(session, "Explainer", Model)
+    asked = session.Session(Here(), None, command=click.Context(click.Command("explore")))
+    for name in "abcdefgh":
+        asked.explainer_of(name)
+    assert len(loaded) == 3
 
 
 def address_of(**values):
