@@ -18,6 +18,8 @@ from features.metrics.explanation.drawing import draw_pair, facet_rules, show_pa
 from features.metrics.explanation.pair import GraphPair, explain_graphs
 from features.metrics.registry import METRICS
 
+_AT_ONCE = 256  # pairs, after which progress is reported
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
@@ -80,9 +82,9 @@ def align_files(
 
 
 def _explained(graphs: Sequence[tuple[AmrGraph, AmrGraph]], on_rows: OnRows) -> Iterator[GraphPair]:
-    for at in range(0, len(graphs), some := 256):
+    for at in range(0, len(graphs), _AT_ONCE):
         on_rows(at, len(graphs))
-        yield from explain_graphs(graphs[at : at + some])
+        yield from explain_graphs(graphs[at : at + _AT_ONCE])
 
 
 def _name(metadata: dict[str, str]) -> str:
