@@ -61,6 +61,14 @@ def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, .
     return (keys, *reversed(rows)), counts
 
 
+def ranks_of(names: Iterable[str]) -> Positions:
+    """Return the rank of each name in the alphabet: what is sorted by it has the same order in any batch."""
+    every = list(names)
+    # Not an array of numpy's strings: each would take the space of the longest.
+    rank = {name: number for number, name in enumerate(sorted(set(every)))}
+    return np.array([rank[name] for name in every], np.int64)
+
+
 def ids_of(names: Iterable[str], known: dict[str, int] | None = None) -> Ids:
     """Return an id for each name, equal for equal names; new names are added to `known` if given."""
     known = {} if known is None else known

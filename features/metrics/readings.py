@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from features.graphs.batch import GraphBatch
-from features.metrics.arrays import Ids, Positions, distinct, ids_of, owners
+from features.metrics.arrays import Ids, Positions, distinct, ids_of, owners, ranks_of
 from features.metrics.compiled import kernel
 
 _NOT_INVERTED = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
@@ -86,10 +86,7 @@ class Readings:
     @cached_property
     def labels(self) -> Positions:
         """Rank of each node's concept in the alphabet, equal for concepts that compare equal, shape (n_nodes,)."""
-        names = [comparable(name) for name in self.graphs.concept_names]
-        # Not an array of numpy's strings: each would take the space of the longest.
-        rank = {name: number for number, name in enumerate(sorted(set(names)))}
-        return np.array([rank[name] for name in names], np.int64)[self.graphs.concepts]
+        return ranks_of(map(comparable, self.graphs.concept_names))[self.graphs.concepts]
 
     @cached_property
     def values(self) -> Ids:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from features.metrics.arrays import Ids, Items, Mask, Positions, distinct, ids_of, offsets_of, owners, sums
+from features.metrics.arrays import Ids, Items, Mask, Positions, distinct, ids_of, offsets_of, owners, ranks_of, sums
 from features.metrics.readings import Readings, comparable, forward, is_argument, is_inverted
 
 
@@ -47,7 +47,7 @@ Triples = tuple[Items, Items, Items, Items]
 
 def _smatch(readings: Readings) -> Triples:
     names = ("domain" if name == "mod" else forward(name) for name in readings.graphs.role_names)
-    return _all_triples(readings, ids_of(name.lower().rstrip("_") for name in names))
+    return _all_triples(readings, ranks_of(name.lower().rstrip("_") for name in names))
 
 
 def _coreference(readings: Readings) -> Triples:
@@ -105,7 +105,7 @@ def _part(readings: Readings, kept: Mask, kept_attributes: Mask) -> Triples:
         Items("node", nodes, (nodes,), labels[nodes]),
         Items("root", roots, (roots,), keys.max(initial=-1) + 1 + labels[roots]),
         Items("attribute", np.flatnonzero(kept_attributes), (attribute_nodes,), keys),
-        Items("relation", np.flatnonzero(kept), ends, relations.roles[kept]),
+        Items("relation", np.flatnonzero(kept), ends, ranks_of(relations.names)[relations.roles[kept]]),
     )
 
 

@@ -1,5 +1,7 @@
 """The explanation of a pair agrees with the metrics, item by item and count by count."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -33,6 +35,25 @@ def assert_counts_agree(pairs, vectors):
                 told = [facet.matched, len(facet.left), len(facet.right)]
                 assert told == statistics[position, :3].tolist(), (name, position)
                 assert [sum(item.matched for item in side) for side in (facet.left, facet.right)] == [facet.matched] * 2
+
+
+def test_of_several_best_alignments_a_pair_has_the_same_beside_any_other():
+    """Nodes with two relations are the case: the order of these decides, and their roles have numbers in a batch."""
+    pair = (
+        decode(
+            "(r / rise :ARG0 (p / person :ARG0-of (r2 / revolution)) :condition (o / order-01 :ARG0 (y / you) "
+            ":ARG2 (t / throw :ARG0 p :ARG1 p)))"
+        ),
+        decode(
+            "(r / right :ARG1 i :ARG2 (r2 / require :ARG0 (i / i) :ARG1 (o / obey)) :ARG1-of (c / cause "
+            ":ARG0 (r3 / reasonable :ARG1 (t / thing :ARG2-of (o2 / order-01)))))"
+        ),
+    )
+    (alone,) = explain_graphs([pair])
+    for roles in permutations(("ARG0", "ARG1", "ARG2")):
+        other = decode("(p / p :{} (q / q) :{} q :{} q)".format(*roles))
+        _, beside = explain_graphs([(other, other), pair])
+        assert beside.alignment == alone.alignment
 
 
 @settings(suppress_health_check=list(HealthCheck))
