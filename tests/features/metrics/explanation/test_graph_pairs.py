@@ -11,7 +11,7 @@ from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
 from features.graphs.table import graphs_frame
 from features.metrics.corpus_scores import countable_metrics
-from features.metrics.explanation.pair import explain_graphs
+from features.metrics.explanation.pair import _mark, explain_graphs
 from features.metrics.metric import Comparison
 from features.metrics.registry import METRICS
 
@@ -106,3 +106,7 @@ def test_nodes_with_nothing_in_common_are_not_said_to_lie_on_each_other():
 
 def test_nothing_is_asked_nothing_is_said():
     assert explain_graphs([]) == []
+
+
+def test_a_node_that_is_in_a_bag_twice_and_matched_once_is_marked_once():
+    assert list(_mark("aba", "a")) == [("a", True), ("b", False), ("a", False)]
