@@ -121,8 +121,8 @@ def explain_embeddings(
             Explanation(
                 sentence_a=a,
                 sentence_b=b,
-                similarity=float(whole[row]),
-                residual=None if residual is None else float(residual[row]),
+                similarity=min(float(whole[row]), 1.0),
+                residual=None if residual is None else min(float(residual[row]), 1.0),
                 facets=_readings(layout, similarities[row], predictions[row]),
             )
         )
@@ -139,7 +139,7 @@ def _readings(
         readings.append(
             FacetReading(
                 name=facet.name,
-                similarity=float(similarities[k]),
+                similarity=min(float(similarities[k]), 1.0),
                 prediction=None if math.isnan(predictions[k]) else float(predictions[k]),
                 standing=facet.standing(float(similarities[k])),
                 spearman=known.spearman,

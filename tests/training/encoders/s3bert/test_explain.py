@@ -65,6 +65,12 @@ def test_the_same_sentence_twice_agrees_in_everything(encoder):
     assert found.headline == "The two sentences are equal."
 
 
+def test_no_similarity_is_above_1():
+    vectors = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
+    found = explain_embeddings([("a", "a")] * 50, vectors, vectors, plan_layout(["a", "b"], width=3, dimension=8))
+    assert max(n for each in found for n in (each.similarity, each.residual, *(f.similarity for f in each.facets))) == 1
+
+
 def test_many_pairs_come_back_in_order(encoder):
     pairs = [("a cat", "a dog"), ("two man", "no man"), ("a cat", "a dog")]
     found = explain(encoder, pairs)
