@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from features.core.faults import ModelDamaged, NotThisModel
-from features.parsers.embedded.vocabulary import Vocabulary
+from features.parsers.embedded.vocabulary import KINDS, Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,8 +53,7 @@ class Description:
         """Return the sizes of the network."""
         from features.parsers.embedded.network import NetworkShape
 
-        counted = ("primaries", "senses", "wrappers", "roles", "concepts")
-        return NetworkShape(**{name: len(getattr(self.vocabulary, name)) for name in counted}, **self.shape)
+        return NetworkShape(**{kind: len(getattr(self.vocabulary, kind)) for kind in KINDS}, **self.shape)
 
 
 def save_model(

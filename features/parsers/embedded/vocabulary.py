@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os.path import commonprefix
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from features.parsers.embedded.words import Word, number_at
 NOTHING, INSIDE, NAME, NUMBER, STRING = "", "<inside>", "<name>", "<number>", "<string>"
 SPECIAL_PRIMARIES = (NOTHING, INSIDE, NAME, NUMBER, STRING)
 SPECIAL_CONCEPTS = ("<concept>", "<frame>", "<name>", "<constant>")
+KINDS = ("primaries", "senses", "wrappers", "roles", "concepts")  # of labels
 _MARK = "~"
 _MOST_DROPPED = 9
 _PRIOR_WEIGHT = 0.5
@@ -85,33 +86,14 @@ class Vocabulary:
     frames: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
-    def primary_ids(self) -> dict[str, int]:
-        """Class of each primary label."""
-        return {label: position for position, label in enumerate(self.primaries)}
-
-    @cached_property
-    def sense_ids(self) -> dict[str, int]:
-        """Class of each sense."""
-        return {sense: position for position, sense in enumerate(self.senses)}
-
-    @cached_property
-    def wrapper_ids(self) -> dict[tuple[str, ...], int]:
-        """Class of each wrapper."""
-        return {wrapper: position for position, wrapper in enumerate(self.wrappers)}
-
-    @cached_property
-    def role_ids(self) -> dict[str, int]:
-        """Class of each role."""
-        return {role: position for position, role in enumerate(self.roles)}
-
-    @cached_property
-    def _concept_ids(self) -> dict[str, int]:
-        return {concept: position for position, concept in enumerate(self.concepts)}
+    def ids(self) -> dict[str, dict[Any, int]]:
+        """Classes of the labels of each kind, which is the name of their field."""
+        return {kind: {label: number for number, label in enumerate(getattr(self, kind))} for kind in KINDS}
 
     def concept_id(self, label: str) -> int:
         """Return the row of a node's label in the table of concept vectors."""
-        if label in self._concept_ids:
-            return self._concept_ids[label]
+        if label in self.ids["concepts"]:
+            return self.ids["concepts"][label]
         if is_name(label):
             return 2
         if is_constant(label):
@@ -139,13 +121,13 @@ class Vocabulary:
             return "" if self.frames or best != _FIRST else best
         if not best or best in senses:
             return best
-        candidates = [sense for sense in senses if sense in self.sense_ids]
-        return max(candidates, key=lambda sense: float(scores[self.sense_ids[sense]]), default=_FIRST)
+        candidates = [sense for sense in senses if sense in self.ids["senses"]]
+        return max(candidates, key=lambda sense: float(scores[self.ids["senses"][sense]]), default=_FIRST)
 
     @cached_property
     def _seen_senses(self) -> dict[str, list[tuple[str, int, float]]]:
         """Senses that each lemma was seen with: sense, its column, and the bonus for its frequency."""
-        ids = self.sense_ids
+        ids = self.ids["senses"]
         return {
             lemma: [
                 (sense, ids[sense], _PRIOR_WEIGHT * float(np.log(n))) for sense, n in counts.items() if sense in ids
@@ -215,7 +197,7 @@ def _concept(label: str, word: str, position: int, sense_of: SenseOf) -> str:
 
 def _covered(text: str, words: Sequence[Word], primaries: Sequence[int], first: int, vocabulary: Vocabulary) -> str:
     """Return the text of a name, with single spaces between its parts."""
-    inside = vocabulary.primary_ids[INSIDE]
+    inside = vocabulary.ids["primaries"][INSIDE]
     last = first
     while last + 1 < len(words) and primaries[last + 1] == inside:
         last += 1

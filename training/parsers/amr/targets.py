@@ -134,7 +134,7 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
     kept: list[int] = []
     for position, nodes in enumerate(example.by_word):
         if position in example.inside:
-            primaries[position] = vocabulary.primary_ids[INSIDE]
+            primaries[position] = vocabulary.ids["primaries"][INSIDE]
         elif nodes.primary is not None:
             primary = _primary_class(example, position, nodes.primary, vocabulary)
             if primary is not None:
@@ -142,14 +142,15 @@ def make_target(example: Anchored, vocabulary: Vocabulary) -> Target:
                 slots.append((position, 0))
                 kept.append(nodes.primary)
         wrapper = _known_part(nodes.wrapper, labels, vocabulary)
-        wrappers[position] = vocabulary.wrapper_ids[tuple(labels[node] for node in wrapper)]
+        wrappers[position] = vocabulary.ids["wrappers"][tuple(labels[node] for node in wrapper)]
         slots += [(position, part) for part in range(1, len(wrapper) + 1)]
         kept += wrapper
     place_of = {node: position for position, node in enumerate(kept)}
+    roles = vocabulary.ids["roles"]
     edges = [
-        (place_of[source], place_of[target], vocabulary.role_ids[role])
+        (place_of[source], place_of[target], roles[role])
         for source, role, target in sentence.graph.edges
-        if source in place_of and target in place_of and role in vocabulary.role_ids
+        if source in place_of and target in place_of and role in roles
     ]
     kept_nodes = [(*slot, vocabulary.concept_id(labels[node])) for slot, node in zip(slots, kept, strict=True)]
     return Target(
@@ -176,8 +177,8 @@ def _primary_of(example: Anchored, position: int, node: int) -> tuple[str, str]:
 
 def _primary_class(example: Anchored, position: int, node: int, vocabulary: Vocabulary) -> tuple[int, int] | None:
     lemma, sense = _primary_of(example, position, node)
-    ids = vocabulary.primary_ids
-    sense_class = vocabulary.sense_ids.get(sense, vocabulary.sense_ids.get(_FIRST_SENSE, 0))
+    ids, senses = vocabulary.ids["primaries"], vocabulary.ids["senses"]
+    sense_class = senses.get(sense, senses.get(_FIRST_SENSE, 0))
     if lemma in SPECIAL_PRIMARIES:
         return ids[lemma], sense_class
     script = script_between(example.sentence.words[position].text.lower(), lemma) if is_concept(lemma) else None
@@ -193,7 +194,7 @@ def _primary_class(example: Anchored, position: int, node: int, vocabulary: Voca
 
 
 def _known_part(wrapper: list[int], labels: Sequence[str], vocabulary: Vocabulary) -> list[int]:
-    wrappers = vocabulary.wrapper_ids
+    wrappers = vocabulary.ids["wrappers"]
     while tuple(labels[node] for node in wrapper) not in wrappers:
         shorter = [wrapper[:left_out] + wrapper[left_out + 1 :] for left_out in range(len(wrapper))]
         wrapper = next((part for part in shorter if tuple(labels[node] for node in part) in wrappers), shorter[-1])
