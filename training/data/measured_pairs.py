@@ -78,7 +78,7 @@ class MeasuredPairs(IndexedPairs):
             raise pinned.lacks("no metrics: set `enabled = true` in [metrics] of the project file and build again")
         # Only the columns that this release was measured with: the table may have others from older recipes.
         table = pinned.read(METRIC_STAGE.name)
-        own = pinned.parameters(METRIC_STAGE.name).get("own", {})
+        own = pinned.recipe(METRIC_STAGE.name).parameters.get("own", {})
         metrics = (*METRIC_NAMES, *(name for name in table.columns if name in own))
         measured = (
             pinned.read("pairs", (*cls.COLUMNS, *SENTENCES))
@@ -94,7 +94,7 @@ class MeasuredPairs(IndexedPairs):
             texts=tuple(sentences["text"]),
             pairs=_checked(measured.select(*cls.COLUMNS, *POSITIONS, *metrics), str(root)),
             teacher=_teacher(pinned, sentences) if embedded else None,
-            teacher_digest=pinned.weights(EMBEDDING_STAGE.name) if embedded else "",
+            teacher_digest=(embedded and pinned.recipe(EMBEDDING_STAGE.name).weights) or "",
             source=pinned.source,
         )
 

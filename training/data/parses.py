@@ -89,8 +89,9 @@ class ParsedSentences:
             raise pinned.lacks(f"no {cls.WHAT}: {enabled}")
         sentences = pinned.read("sentences", ("sentence_id", "text"))
         parses = pinned.read(cls.STAGE, ("sentence_id", "parser", *cls.WORDS, *cls.POSITIONS))
-        parameters, weights = pinned.parameters(cls.STAGE), pinned.weights(cls.STAGE)
-        by = {name: pl.lit(parameters[key] if key else weights) for name, key in cls.RECIPE.items()}
+        recipe = pinned.recipe(cls.STAGE)
+        weights = recipe.weights or ""
+        by = {name: pl.lit(recipe.parameters[key] if key else weights) for name, key in cls.RECIPE.items()}
         table = sentences.join(parses, on="sentence_id", how="inner").with_columns(**by)
         return cls._of(table, texts, pinned.name, weights=weights)
 

@@ -1,6 +1,6 @@
 """Where training data are read from: a release of a store, verified byte by byte, or an exported table."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ class OpenRelease:
 
         self._store = Store.open(root)
         self._pinned = self._store.release(release)
+        self.recipe = self._pinned.recipe  # of a stage
         self.name = f"release {self._pinned.number} of {str(root)!r}"
         # Every byte, since damaged rows would not be noticeable in an encoder.
         self._store.verify_files(self._pinned.versions)
@@ -42,16 +43,7 @@ class OpenRelease:
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of a table, with some columns or all."""
-        version = self._pinned.versions[table]
-        return self._store.read(table, version=version, columns=None if columns is None else list(columns))
-
-    def parameters(self, stage: str) -> Mapping[str, Any]:
-        """Return the parameters of the recipe of a stage of this release."""
-        return self._pinned.recipe(stage).parameters
-
-    def weights(self, stage: str) -> str:
-        """Return the digest of the model of a stage of this release; empty for a stage without one."""
-        return self._pinned.recipe(stage).weights or ""
+        return self._store.read(table, self._pinned.versions[table], columns=columns)
 
     def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
         """Return the texts of sentences by their ids, sorted by id: `sentence_id` and `text`."""

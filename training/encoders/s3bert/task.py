@@ -12,8 +12,7 @@ no bias, so the cosine of a facet does not depend on the length of the embedding
                                    └── W ─────────── facets, K · h dimensions after it
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -76,21 +75,6 @@ def scale_facets(dense: Dense, vectors: NDArray[np.float32]) -> None:
     residual, facets = squares[:, :inputs].sum(), squares[:, inputs:].sum()
     if facets:
         dense.linear.weight[inputs:] *= float(np.sqrt(_SHARE / (1 - _SHARE) * residual / facets))
-
-
-@contextmanager
-def few_threads(settings: LoopSettings) -> Iterator[None]:
-    """Use one CPU thread for a map, unless the settings name a number.
-
-    The products of a step are small: two threads save a third of the time on an idle machine, but take nine times as
-    long where another process works on the same cores.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(settings.threads or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class MappedEmbeddings:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -40,7 +40,6 @@ from training.encoders.s3bert.task import (
     StartEmbeddings,
     TunedLayers,
     add_map,
-    few_threads,
     learn_facets,
     recorded,
     scale_facets,
@@ -138,7 +137,10 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
 
     about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     for part, make_task in parts.items():
-        with few_threads(settings.loop) if part == MAP else nullcontext():
+        with ExitStack() as stack:
+            if part == MAP:  # its products are small: where another process works, two threads take nine times as long
+                stack.callback(torch.set_num_threads, torch.get_num_threads())
+                torch.set_num_threads(settings.loop.threads or 1)
             if part == [*parts][-1]:
                 learn(plan, machine, make_task, complete, about=about, before=_draw_back)
             else:
