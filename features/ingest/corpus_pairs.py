@@ -175,11 +175,6 @@ class CorpusPairs:
         }
         return pl.DataFrame(columns, schema=PAIRS)
 
-    def text_of(self, sentence: int) -> str:
-        """Return the normalised text of a sentence."""
-        text: str = self.texts[sentence]
-        return text
-
     def _count_rows(self, rows: pl.DataFrame) -> list[tuple[int, Reject]]:
         """Count the rows of each split, pairs and others, and return the wrong ones with their places."""
         of_pairs = rows.group_by("split").agg(pl.col("row").min(), pl.len())
@@ -217,7 +212,7 @@ class CorpusPairs:
         for position in np.flatnonzero(kept_out | leaked).tolist():
             row = rows.row(position, named=True)
             report = self.reports[SPLITS[row["split"]]]
-            texts = self.text_of(row["a"]), self.text_of(row["b"])
+            texts = self.texts[row["a"]], self.texts[row["b"]]
             if too_long[position]:
                 report.rejected += 1
                 longer = max(texts, key=lambda text: text.count(" "))

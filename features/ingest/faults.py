@@ -200,7 +200,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
                 if repeated.height:
                     first, second, given, _ = repeated.row(0)
                     values = dict.fromkeys(f"{value:g}" if judgement == "score" else repr(value) for value in given)
-                    texts = (cut(of_corpus.text_of(first)), cut(of_corpus.text_of(second)))
+                    texts = (cut(of_corpus.texts[first]), cut(of_corpus.texts[second]))
                     yield fault("judged_differently", pairs=repeated.height, texts=texts, values=list(values))
 
 

@@ -66,9 +66,7 @@ class Known:
         shard = pl.col("shard").unique()
         self.sentence_shards: list[Shard] = sorted(self.collected(self._sentences.select(shard), "sentences")["shard"])
         self.pair_shards: list[Shard] = self.collected(self._pairs.select(shard))["shard"].to_list()
-        self.label_of: dict[LabelId, str] = dict(
-            zip(self.labels["label_id"].to_list(), self.labels["label"].to_list(), strict=True)
-        )
+        self.label_of: dict[LabelId, str] = dict(zip(self.labels["label_id"], self.labels["label"], strict=True))
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
         texts = self.labels if placed_labels is None else _checked(placed_labels, "labels").collect()
         of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())

@@ -35,9 +35,8 @@ class LabelledPairs(IndexedPairs):
     @property
     def labels_by_corpus(self) -> dict[str, tuple[str, ...]]:
         """Corpus → the sorted labels of its pairs."""
-        rows = self.pairs.select("corpus", "label").unique().sort("corpus", "label")
-        of_corpora = rows.group_by("corpus", maintain_order=True)
-        return {str(corpus): tuple(labelled["label"]) for (corpus,), labelled in of_corpora}
+        labels = self.pairs.group_by("corpus").agg(pl.col("label").unique().sort()).sort("corpus")
+        return {corpus: tuple(of_corpus) for corpus, of_corpus in labels.iter_rows()}
 
     def targets(self, labels: Collection[str]) -> NDArray[np.int64]:
         """Return the number of each pair's label among some labels, (n_pairs,); -1 if it is not among them."""

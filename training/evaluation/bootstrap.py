@@ -49,8 +49,6 @@ class GroupedBootstrap(Bootstrap):
 
     def draws(self, items: int) -> Iterator[NDArray[np.int64]]:
         """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""
-        if items != len(self.groups):
-            raise ValueError(f"{items} items, but groups of {len(self.groups)}")
         for times in Bootstrap.draws(self, self.count):
             yield times[self.groups]
 

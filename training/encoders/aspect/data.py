@@ -80,18 +80,17 @@ def plan_lessons(data: LabelledTexts, settings: AspectSettings) -> Curriculum:
     train, dev = settings.splits
     of_train, of_dev = (data.labels.filter(split=split) for split in (train, dev))
     chosen = check_labels(of_train, settings)
-    with_labels = settings.objective != "simcse"
     seen = chosen.without_hidden(of_dev)
-    lessons = []
     makes = partial(TripletMaker, n_texts=len(data), other_aspects=settings.negatives == "other_aspect")
     how: How = "all" if settings.combine == "intersection" else "any"
     meanings: list[tuple[str | None, tuple[str, ...]]] = [(None, settings.aspects)]
     if settings.combine == "routes":
         meanings = [(aspect, (aspect,)) for aspect in settings.aspects]
-    for route, aspects in meanings:
-        maker = makes(chosen.kept, aspects, how, every=of_train)
-        lessons.append(Lesson(route, maker, makes(seen, aspects, how, every=seen)))
-    if with_labels:
+    lessons = [
+        Lesson(route, makes(chosen.kept, names, how, every=of_train), makes(seen, names, how, every=seen))
+        for route, names in meanings
+    ]
+    if settings.objective != "simcse":
         _check_lessons(lessons, settings)
         texts = _united(lesson.maker.texts for lesson in lessons)
     else:
