@@ -84,6 +84,8 @@ class CorpusLabels:
             self.rejects.append(row.reject)
         elif isinstance(row, TextRow):
             self._take_text(row, self.splits[row.split])
+        else:
+            raise TypeError(f"{row!r} is of another kind than its corpus")  # a corpus has rows of one kind
 
     def _take_text(self, row: TextRow, split: SplitTexts) -> None:
         report = split.report
