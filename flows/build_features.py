@@ -114,7 +114,6 @@ def build(
         )
     store = open_store(settings, only_failed=only_failed, adopt=adopt)
     with only_writer(store), BuildProgress() as progress:
-        _own(store, settings.name)
         clean_up(settings, store)
         end_killed(settings, store)
         record = Build(settings, store, progress, outbox).run(only_failed=only_failed, deep=deep)
@@ -165,6 +164,7 @@ class Build:
                 with cluster.connected(self.settings.cluster, Path()):
                     pass  # one that cannot be joined is refused, also where nothing will be to make
             check(self.settings, self.store)
+            _own(self.store, self.settings.name)
             damaged = self._repair(deep=deep)
         ingest_refused = None
         if not only_failed:

@@ -335,6 +335,15 @@ def test_status_knows_of_a_build_that_was_refused_before_it_read_anything(
     assert (record.state, record.message in lines[-1]) == ("failed", True)
 
 
+def test_a_store_stays_with_its_project_where_the_build_that_adopts_it_is_refused(
+    folder: Path, command_line: Callable[..., Any]
+) -> None:
+    Store.open(folder / "store", create=True, project="theirs")
+    learn_spans('corpora = ["mime"]')(folder)
+    assert command_line("build", "--adopt")[0] == 1
+    assert Store.open(folder / "store").project == "theirs"
+
+
 def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_line: Callable[..., Any]) -> None:
     name = "all-MiniLM-L6-v2"
     if not cache.entry(name).is_dir():
