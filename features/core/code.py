@@ -14,7 +14,7 @@ _ROOT = Path(__file__).parents[2]
 def code_digest() -> str:
     """Return a hash of the files, as they are now, that decide what is in a shard or an encoder."""
     total = hashlib.blake2b(digest_size=8)
-    for file in sorted(file for name in ("features", "tasks", "training") for file in (_ROOT / name).rglob("*.py")):
+    for file in sorted(file for name in ("features", "tasks", "training") for file in (_ROOT / name).rglob("[!.]*.py")):
         total.update(f"{file.relative_to(_ROOT).as_posix()}\0".encode())
         total.update(file.read_bytes())
     return total.hexdigest()
