@@ -44,8 +44,9 @@ def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> N
         click.echo(f"{done} {', '.join(made.names)}{where}: {url.removesuffix('/api')}")
         click.echo(deployments.next_steps(made, None))
 
-    recorded = projects()
-    others = len(recorded) > 1 and str(project.resolve()) in recorded  # they are not to rest with this one
+    recorded, name = projects(), str(project.resolve())
+    # They are not to rest with this one.
+    others = name in recorded and any(Path(other).exists() for other in recorded.keys() - {name})
     if systemd or not others:
         load(project)  # before anything is started
     if cron is not None:

@@ -372,5 +372,7 @@ def test_other_projects_are_served_where_the_one_that_up_is_started_with_is_gone
     up_record.record_project(tmp_path / "gone.toml", None)
     assert run(gone) == 1
     up_record.record_project(tmp_path / "other.toml", None)
+    assert run(gone) == 1  # deleted, too
+    (tmp_path / "other.toml").touch()
     assert run(gone) == 0
     assert "Other projects are served: http://up" in capsys.readouterr().err
