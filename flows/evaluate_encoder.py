@@ -49,7 +49,10 @@ def evaluate_encoder(
         Folders with metrics.json and report.html.
 
     Raises:
+        ModelError: there is no such run, or it has no encoder yet.
         PartlyDoneError: some evaluations failed; it holds the folders of the others, which were scored and promoted.
+        RunError: all evaluations failed.
+        SettingsError: no encoder has such a suite.
     """
     with telling_the_server() as outbox:
         settings = project.load(project_file)

@@ -56,8 +56,14 @@ def train_encoder(
         wanted: the identity that a refresh wants (`flows.trainings.due`): train on the newest release if that still
             gives the encoder this identity and nobody has finished it; what is due then follows.
 
+    Returns:
+        The encoders. If one cannot be trained, the others still are.
+
     Raises:
         PartlyDoneError: some trainings failed; it holds the encoders of the others.
+        RunError: all trainings failed.
+        SettingsError: the project has no such encoder.
+        StoreError: there is no such release.
     """
     with telling_the_server() as outbox:
         settings = project.load(project_file)
