@@ -43,7 +43,7 @@ def run_job(module: str, *jobs: TrainingJob[Any, Any] | EvaluationJob) -> None:
     If one fails, the others still run. The module takes `--settings FILE.json …`.
 
     Raises:
-        RunError: the module failed; the message is its own, or names the file with its traceback.
+        RunError: the module failed, with its own message or the file of its traceback; or an upgrade came before it.
         KeyboardInterrupt: the flow was interrupted; the message says what is left of the job.
     """
     check_code()
