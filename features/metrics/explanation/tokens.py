@@ -291,12 +291,14 @@ def negates(word: Token, other: Token) -> bool:
 
 def misspells(one: Token, other: Token) -> bool:
     """Return whether two long words may be one with a typo: a letter more, other vowels, letters in another order."""
-    left, right = (re.sub(r"-|(.)\1", r"\1", token.lower) for token in (one, other))  # tommorow
+    left, right = (token.lower.replace("-", "") for token in (one, other))
+    bare = [re.sub(r"(.)\1", r"\1", word) for word in (left, right)]
+    left, right = bare if bare[0] == bare[1] else (left, right)  # tommorow; not "winner" and "winter"
     first = len(commonprefix([left, right]))  # noqa: RUF071 - no paths
     last = len(commonprefix([left[first:][::-1], right[first:][::-1]]))  # noqa: RUF071
     ours, theirs = left[first : len(left) - last], right[first : len(right) - last]
     alike = len(ours + theirs) < 2 or sorted(ours) == sorted(theirs) or set(ours + theirs) <= set("aeiou")
-    long = min(len(left), len(right)) > (4 if len(ours + theirs) < 2 else 6)
+    long = min(map(len, bare)) > (4 if len(ours + theirs) < 2 else 6)
     ends = (left[0], left[-1]) == (right[0], right[-1])  # not "walking" and "talking"
     return alike and long and ends and not re.search(r"[\d@/]", left + right)  # RTX3070 and RTX3080
 

@@ -1024,6 +1024,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph, though the sentences differ; "employer" in a, '
           '"employee" in b; "northeast" in a, "northwest" in b. Not in the graphs: "employer" and "northeast" in a and '
           '"employee" and "northwest" in b.')),
+        ("The winner left.", "The winter left.", "(l / leave-11)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "winner" in a, '
+          '"winter" in b. Not in the graphs: "winner" in a and "winter" in b.')),
         ("We will meet tommorow.", "We will meet tomorrow.", "(m / meet-03 :ARG0 (w / we) :time (t / tomorrow))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "tommorow" in a and '
           '"tomorrow" in b are spelt alike, perhaps one word.')),
