@@ -117,7 +117,7 @@ RESUMED = ("refresh", "build", "retry", "train")
 """Commands that continue where they were interrupted."""
 
 PROGRAM = "facetflow"
-_OBJECTS_A_COLLECTION = 5_000
+_OBJECTS_A_COLLECTION = 100_000
 
 
 class LazyGroup(click.Group):
@@ -204,8 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ["no_proxy"] = direct if direct == "*" else f"{direct},127.0.0.1"
     # GNOME writes socks://, a scheme that Prefect's client refuses, also where no proxy is asked.
     os.environ.update({n: v.replace("socks:", "socks5:") for n, v in os.environ.items() if n.lower() == "all_proxy"})
-    # Modules stay: with the usual threshold the collector looks at them 1,300 times until a model is loaded. With a far
-    # higher one `up` would gather clients of its server for hours, each a hundred objects and almost a megabyte.
+    # Modules stay: with the usual threshold the collector looks at them 1,300 times until a model is loaded.
     gc.set_threshold(_OBJECTS_A_COLLECTION)
     show_controls()
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.

@@ -9,6 +9,7 @@ An address may have name and password in it, until `talking_to` hands both to Pr
 """
 
 import base64
+import gc
 import http.client
 import os
 import ssl
@@ -32,6 +33,7 @@ Standing = Literal["answers", "silent", "gone"]
 START_TIMEOUT = 120.0
 """Seconds that a Prefect server may take to start: usually 4 s, 12 s if its database is created first."""
 _POLL = 0.05
+_OBJECTS_A_COLLECTION = 5_000
 PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 """Set in every process whose Prefect server is private, so that nothing listens to the events of a build."""
 
@@ -98,8 +100,10 @@ def is_on_this_machine(url: str) -> bool:
 def talking_to(address: str) -> Iterator[None]:
     """Make this process, and those that it starts, talk to the API at an address, perhaps with name and password.
 
-    The password goes into a setting of its own, because Prefect logs the address.
+    The password goes into a setting of its own, because Prefect logs the address. Clients are collected soon: each ends
+    as a cycle of a hundred objects, with almost a megabyte outside of Python, and `up` makes two a minute.
     """
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
     url, credentials = without_credentials(address)
     variables = {"PREFECT_API_URL": url}
     if credentials is not None:

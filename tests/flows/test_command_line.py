@@ -68,21 +68,7 @@ def test_modules_are_imported_without_collecting_garbage(tmp_path):
         "sys.argv = ['facetflow', 'schema']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert int(done.stderr) < 30  # over a hundred with the interpreter's own threshold
-
-
-def test_clients_of_a_server_do_not_gather_in_a_long_process(tmp_path):
-    code = (
-        "import atexit, sys, weakref; from flows.command_line import main\n"
-        "class Client:\n"
-        "    def __init__(self): self.parts = [[self] for _ in range(110)]\n"
-        "clients = weakref.WeakSet()\n"
-        "def use(): clients.add(Client()); return len(clients)\n"
-        "atexit.register(lambda: print(max(use() for _ in range(300)), file=sys.stderr))\n"
-        "sys.argv = ['facetflow', 'schema']; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert int(done.stderr) < 100
+    assert int(done.stderr) < 5  # over a hundred with the interpreter's own threshold
 
 
 @pytest.mark.parametrize("name", command_line.COMMANDS)
@@ -361,8 +347,10 @@ def test_a_table_whose_reader_has_gone_is_no_error():
 
 def test_a_terminal_that_closes_ends_a_command_in_order(tmp_path):
     code = f"""
-import sys, time
+import signal, sys, time
 from flows import command_line
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
 
 def run(_):
     print("ready", flush=True)
