@@ -67,14 +67,14 @@ def _arguments(readings: Readings) -> Triples:
 TRIPLES: Mapping[str, Callable[[Readings], Triples]] = {
     "smatch": _smatch,
     # directions stay, and so does TOP
-    "unlabeled": lambda readings: _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int32)),
+    "unlabeled": lambda readings: _all_triples(readings, np.zeros(len(readings.graphs.role_names), np.int64)),
     "coreference": _coreference,
     "srl": _arguments,
 }
 """The triples that each metric with an alignment reads."""
 
 
-def _all_triples(readings: Readings, roles: Ids) -> Triples:
+def _all_triples(readings: Readings, roles: Positions) -> Triples:
     graphs = readings.graphs
     turned = np.array([is_inverted(name) or name == "mod" for name in graphs.role_names], bool)
     flipped = turned[graphs.relation_roles]
@@ -153,7 +153,7 @@ def triples_of(name: str, readings: Readings) -> TripleBatch:
     return count_triples(readings, TRIPLES[name](readings))
 
 
-def _combine(roles: Ids, values: Ids) -> Positions:
+def _combine(roles: Ids | Positions, values: Ids) -> Positions:
     """Return one number for each role and constant."""
     return roles.astype(np.int64) * (int(values.max(initial=0)) + 1) + values
 
