@@ -353,8 +353,8 @@ from flows import command_line
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
 
 def run(_):
-    print("ready", flush=True)
     try:
+        print("ready", flush=True)
         time.sleep(60)
     finally:
         print("Stopped.", file=sys.stderr, flush=True)
