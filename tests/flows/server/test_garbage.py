@@ -1,4 +1,4 @@
-"""Garbage collection: a server's event loop never waits for a connection that waits for what the loop itself holds."""
+"""Garbage collection: a server's event loop never waits for what it holds itself, and its clients do not gather."""
 
 import subprocess
 import sys
@@ -92,3 +92,26 @@ print(gc.isenabled(), known())
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "None"]
+
+
+def test_clients_of_a_server_do_not_gather_in_a_long_process(tmp_path):
+    code = """
+import gc, weakref
+from flows.server.prefect_address import talking_to
+
+class Client:
+    def __init__(self):
+        self.parts = [[self] for _ in range(110)]
+
+clients = weakref.WeakSet()
+
+def use():
+    clients.add(Client())
+    return len(clients)
+
+gc.set_threshold(100_000)  # as `facetflow` has it
+with talking_to("http://127.0.0.1:1/api"):
+    print(max(use() for _ in range(300)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 100

@@ -376,26 +376,3 @@ def test_other_projects_are_served_where_the_one_that_up_is_started_with_is_gone
     (tmp_path / "other.toml").touch()
     assert run(gone) == 0
     assert "Other projects are served: http://up" in capsys.readouterr().err
-
-
-def test_clients_of_a_server_do_not_gather_in_a_long_process(tmp_path):
-    code = """
-import gc, weakref
-from flows.server.prefect_address import talking_to
-
-class Client:
-    def __init__(self):
-        self.parts = [[self] for _ in range(110)]
-
-clients = weakref.WeakSet()
-
-def use():
-    clients.add(Client())
-    return len(clients)
-
-gc.set_threshold(100_000)  # as `facetflow` has it
-with talking_to("http://127.0.0.1:1/api"):
-    print(max(use() for _ in range(300)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 100
