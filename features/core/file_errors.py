@@ -28,7 +28,7 @@ _ADVICE = {
     errno.ENAMETOOLONG: "its name is too long for this file system; choose a shorter one",
     errno.EMFILE: "too many files are open; raise the limit (`ulimit -n`) and run the same command again",
     errno.ELOOP: "it is a link that leads to itself, or where none may be; make it a file, or remove it",
-    errno.ENOMEM: "the limit of memory, threads or processes is reached; raise it (`ulimit`) and run again",
+    errno.ENOMEM: "memory, threads or processes are used up; free some, or raise the limit (`ulimit`), and run again",
     errno.EIO: "the disk reports an error; check it",
 }
 _OF_CLASS: dict[type[OSError], int] = {

@@ -268,9 +268,9 @@ def of_system(number, file=None):
             FileNotFoundError("No such file or directory (os error 2): a/b"),
             "A file cannot be used (No such file or directory",
         ),
-        (RuntimeError("can't start new thread"), "the limit of memory, threads or processes is reached"),
-        (of_system(errno.EAGAIN), "the limit of memory, threads or processes is reached"),  # of a fork
-        (MemoryError(), "the limit of memory, threads or processes is reached"),
+        (RuntimeError("can't start new thread"), "memory, threads or processes are used up"),
+        (of_system(errno.EAGAIN), "memory, threads or processes are used up"),  # of a fork
+        (MemoryError(), "memory, threads or processes are used up"),
         (RuntimeError("Could not determine home directory."), "it does not exist; check the path"),  # of `~data/store`
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
         (
