@@ -5,16 +5,14 @@ AVX-512. oneDNN, which torch also ships and uses for bfloat16, uses AVX-512 ther
 gradients are needed, nothing changes. Figures: docs/results/speed.md.
 """
 
-import platform
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from features.parsers.devices import INTEL, processor_vendor
+
 Product = Callable[[Tensor, Tensor], Tensor]  # product of matrices (n, k) and (m, k) over k, (n, m)
-_CPUINFO = Path("/proc/cpuinfo")
-_INTEL = "GenuineIntel"
 
 
 class OneDnnLinear(nn.Linear):
@@ -60,14 +58,5 @@ def mkl_is_slow() -> bool:
         and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
         and "AVX512" in torch.backends.cpu.get_cpu_capability()
         and hasattr(torch.ops.mkldnn, "_linear_pointwise")
-        and _processor_vendor() != _INTEL
+        and processor_vendor() != INTEL
     )
-
-
-def _processor_vendor() -> str:
-    """Return the processor's vendor id; `GenuineIntel` if it is unknown, so that nothing changes."""
-    try:
-        lines = _CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # not Linux
-        return platform.processor().rpartition(", ")[2] or _INTEL
-    return next((line.rpartition(": ")[2] for line in lines if line.startswith("vendor_id")), _INTEL)

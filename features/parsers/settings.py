@@ -11,7 +11,7 @@ from features.core.faults import Conflict
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 """Where a model computes: `auto` is a GPU if there is one."""
 Precision = Literal["auto", "float32", "bfloat16"]
-"""Number format of a model's computations: `auto` is bfloat16 if the hardware supports it, else float32."""
+"""Number format of a model's computations: `auto` is bfloat16 where the hardware is faster in it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
 """What finds the predicates: the tagger itself if it was trained to, or spaCy's parts of speech."""
 
@@ -47,8 +47,8 @@ class AmrSettings(_ParserSettings):
         batch_size: sentences per batch (`amrlib`, `embedded`).
         beams: width of the beam search (`amrlib`); the first well-formed graph of the beam is used.
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
-        precision: `auto` is bfloat16 on a CPU that supports it, else float32 (`embedded`). In bfloat16 rounding depends
-            on the batch: one in ten sentences of 22 words has another graph alone than among others.
+        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 rounding
+            depends on the batch: one in ten sentences of 22 words has another graph alone than among others.
     """
 
     enabled: bool | None = None
@@ -105,8 +105,8 @@ class EmbeddingSettings(_ParserSettings):
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `bfloat16` changes similarities by about 0.0004 and takes two thirds of the time on a CPU that
-            supports it.
+        precision: `bfloat16` changes similarities by about 0.0004 and takes two thirds of the time on a CPU that is
+            faster in it (as `auto` in `[amr]` finds it), more on others.
     """
 
     enabled: bool | None = None
@@ -127,7 +127,7 @@ class SrlSettings(_ParserSettings):
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
         batch_pieces: word pieces per batch, including padding.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 if the hardware supports it, else float32.
+        precision: `auto` is bfloat16 where the hardware is faster in it, else float32.
     """
 
     enabled: bool | None = None

@@ -45,7 +45,7 @@ class LoopSettings(Closed):
         average_over: approximate number of steps that the average covers.
         checkpoint_every: steps between checkpoints.
         log_every: steps between progress lines.
-        precision: `auto` is bfloat16 if the hardware supports it, else float32.
+        precision: `auto` is bfloat16 where the hardware is faster in it, else float32.
         device: `auto` is a GPU if there is one.
         threads: CPU threads of each process; PyTorch's choice when missing.
         processes: number of processes that train together on this machine, one per GPU if there are GPUs.

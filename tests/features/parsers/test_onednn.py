@@ -1,7 +1,6 @@
 """Linear layers by oneDNN: the same outputs, gradients and weights as those of torch."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,33 +114,8 @@ def test_a_layer_of_another_class_is_left_as_it_is() -> None:
     assert type(model[0]) is Own
 
 
-@pytest.mark.parametrize(
-    ("cpuinfo", "vendor"),
-    [
-        ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\n", "AuthenticAMD"),
-        ("processor\t: 0\nvendor_id\t: GenuineIntel\n", "GenuineIntel"),
-        ("processor\t: 0\nBogoMIPS\t: 50.00\n", "GenuineIntel"),  # it does not say: all stays as it is
-    ],
-)
-def test_the_processor_says_who_made_it(
-    cpuinfo: str, vendor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "cpuinfo"
-    file.write_text(cpuinfo)
-    monkeypatch.setattr(onednn, "_CPUINFO", file)
-    assert onednn._processor_vendor() == vendor
-
-
-def test_a_processor_that_is_not_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onednn, "_CPUINFO", tmp_path / "none")
-    monkeypatch.setattr(onednn.platform, "processor", lambda: "AMD64 Family 26 Model 2 Stepping 1, AuthenticAMD")
-    assert onednn._processor_vendor() == "AuthenticAMD"
-    monkeypatch.setattr(onednn.platform, "processor", lambda: "")
-    assert onednn._processor_vendor() == "GenuineIntel"
-
-
 def test_nothing_changes_where_mkl_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onednn, "_processor_vendor", lambda: "GenuineIntel")
+    monkeypatch.setattr(onednn, "processor_vendor", lambda: "GenuineIntel")
     model = nn.Sequential(nn.Linear(2, 2))
     use_onednn(model)
     assert type(model[0]) is nn.Linear
