@@ -66,7 +66,7 @@ def unpack_archive(archive_path: Path, target: Path) -> None:
         raise ArchiveWrong(
             f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again."
         ) from error
-    content = list(unpacked.iterdir())
+    content = list(unpacked.glob("*"))  # none without a member: tarfile makes no folder then
     if not content:
         raise ArchiveWrong(f"The archive {str(archive_path)!r} is empty; download it again.")
     root = content[0] if len(content) == 1 and content[0].is_dir() else unpacked

@@ -174,6 +174,12 @@ def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
         pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
 
 
+def test_an_archive_without_a_member(archive: Path, register: Register) -> None:
+    tarfile.open(archive, "w:gz").close()
+    with refused(ArchiveWrong):
+        pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
+
+
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
 def test_an_archive_with_a_link_is_refused(archive: Path, register: Register, kind: bytes) -> None:
     with tarfile.open(archive, "w:gz") as file:
