@@ -178,7 +178,8 @@ def predicates_by_tag(sentences: Sequence[Sequence[str]], model: str) -> list[li
     """
     from spacy.tokens import Doc
 
-    pipeline = _pipeline(model, locate(model))
+    folder = locate(model)
+    pipeline = _pipeline(model, folder, stamp(folder))
     documents = (Doc(pipeline.vocab, words=list(words)) for words in sentences)
     return [[token.i for token in document if token.pos_ in _PREDICATES] for document in pipeline.pipe(documents)]
 
@@ -190,6 +191,6 @@ def _english() -> "Language":
     return keeping_long_words(spacy.blank("en"))
 
 
-@cache
-def _pipeline(model: str, folder: Path) -> "Language":
+@lru_cache(maxsize=1)
+def _pipeline(model: str, folder: Path, _stamp: object) -> "Language":
     return load_pipeline(model, folder, ("tagger", "morphologizer"), _KEPT)

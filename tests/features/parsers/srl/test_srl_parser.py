@@ -90,6 +90,18 @@ def test_predicates_by_part_of_speech(toy_settings, pipeline_name):
     assert predicates_by_tag([["Dogs", "were", "barking"]], pipeline_name) == [[1, 2]]
 
 
+def test_a_pipeline_that_is_replaced_is_loaded_anew(tmp_path):
+    import spacy
+
+    for part_of_speech, predicates in (("VERB", [0]), ("NOUN", [])):
+        pipeline = spacy.blank("en")
+        pipeline.add_pipe("tagger").add_label("X")
+        pipeline.initialize()
+        pipeline.add_pipe("attribute_ruler").add([[{"TEXT": "run"}]], {"POS": part_of_speech})
+        pipeline.to_disk(tmp_path)
+        assert predicates_by_tag([["run"]], str(tmp_path)) == [predicates]
+
+
 def test_words_as_the_treebank_has_them():
     assert split_words(["She didn't see  John's cat.", ""]) == [
         ["She", "did", "n't", "see", "John", "'s", "cat", "."],
