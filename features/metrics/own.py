@@ -241,6 +241,6 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
 def _cannot_run(file: MetricFile, error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"the metric file {file.path!r} cannot be read as Python: {error.msg} in line {error.lineno}"
-    what = str(error) if isinstance(error, FacetflowError) else f"{type(error).__name__}: {error}"
+    what = str(error) if isinstance(error, FacetflowError) else _in_words(error)
     hint = "; it may import what is installed, not files beside it" if isinstance(error, ImportError) else ""
     return f"the metric file {file.path!r} cannot be run{_line_in(file.path, error)}: {what}{hint}"

@@ -85,6 +85,8 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
         (LENGTH.replace("def length", "def my_optimal"), MetricFileWrong),
         (LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'), MetricFileWrong),
         (LENGTH.replace('"sentences"', '"sentences", vacuous=2.0'), MetricFileWrong),
+        ("assert not 1\n", MetricFileWrong),
+        ("raise ValueError('no\\nnumber')\n", MetricFileWrong),
     ],
 )
 def test_a_wrong_file_is_one_sentence(body, fault):
