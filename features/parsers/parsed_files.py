@@ -114,11 +114,11 @@ def _conll(row: _Row) -> Iterator[str]:
 
 
 def _conllu(row: _Row) -> Iterator[str]:
-    """Yield the tokens in CoNLL-U: ten columns, heads from 1, 0 for a root."""
+    """Yield the tokens in CoNLL-U: ten columns, heads from 1, 0 for a root; `_` where a pipeline gives nothing."""
     tokens = zip(*(row[name] for name in _TOKEN_COLUMNS), strict=True)
     for position, (token, lemma, tag, start, head, relation) in enumerate(tokens):
         above = 0 if head == position else head + 1
-        fields = (position + 1, token, lemma, "_", tag, "_", above, relation, "_", f"Start={start}")
+        fields = (position + 1, token, lemma or "_", "_", tag or "_", "_", above, relation, "_", f"Start={start}")
         yield "\t".join(map(str, fields)) + "\n"
 
 

@@ -109,6 +109,13 @@ def test_trees_as_conllu(trees: pl.DataFrame, tmp_path: Path) -> None:
     assert again.splitlines()[2:] == first.splitlines()[2:]
 
 
+def test_what_a_pipeline_does_not_provide_is_an_underscore_in_conllu(tmp_path: Path) -> None:
+    tree = parsed(tmp_path, pl.DataFrame([TREE | {"lemmas": [""] * 4, "tags": [""] * 4}], schema=DEPENDENCIES))
+    write_parsed("dependencies", tree, tmp_path / "out.conllu")
+    first = (tmp_path / "out.conllu").read_text(encoding="utf-8").splitlines()[2]
+    assert first.split("\t") == ["1", "A", "_", "_", "_", "_", "2", "det", "_", "Start=0"]
+
+
 @pytest.mark.parametrize("suffix", TABLES)
 def test_trees_as_a_table_of_tokens(suffix: str, trees: pl.DataFrame, tmp_path: Path) -> None:
     write_parsed("dependencies", trees, tmp_path / f"out{suffix}")
