@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from features.core.errors import RowError
-from features.core.faults import ColumnMissing, ColumnTwice, FileMissing, UnknownForm
+from features.core.faults import ColumnMissing, ColumnTwice, UnknownForm
 from features.core.file_errors import first_line
-from features.core.files import TableFormat, open_text, table_format
+from features.core.files import TableFormat, open_bytes, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import clipped, counted
 from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encoding_fault
@@ -220,10 +220,8 @@ def parse_object(line: str) -> dict[str, object] | RowError:
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the rows of a Parquet file as a lazy frame; raise an InputError if there is no such file."""
-    if not path.is_file():
-        raise FileMissing(f"{str(path)!r} does not exist: check the path.")
-    with reading_parquet(path):
+    """Return the rows of a Parquet file as a lazy frame; raise an InputError if it cannot be read."""
+    with open_bytes(path, in_lines=False), reading_parquet(path):
         frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
     return frame

@@ -89,6 +89,12 @@ def test_a_missing_file_is_named(tmp_path, suffix):
         read_table(tmp_path / f"nothing{suffix}")
 
 
+def test_a_folder_of_parquet_files_is_not_one_that_does_not_exist(tmp_path):
+    (tmp_path / "parts.parquet").mkdir()
+    with refused(NotAFile):
+        scan_parquet(tmp_path / "parts.parquet")
+
+
 @pytest.mark.parametrize("name", ["table", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"])
 def test_an_unknown_suffix_names_the_known_ones(tmp_path, name):
     with refused(UnknownFormat):
