@@ -19,7 +19,7 @@ Files = str | tuple[str, ...]
 def _known_dataset(name: str) -> str:
     if name not in DATASETS:
         use = did_you_mean(name, DATASETS, f"use one of {', '.join(DATASETS)}")
-        raise UnknownName(f"{name!r} is not a known dataset; {use}; 'pairs' is for a table of your own")
+        raise UnknownName(f"{name!r} is not a known dataset; {use}; 'pairs' and 'texts' are for tables of your own")
     return name
 
 
@@ -79,7 +79,7 @@ class _SourceSettings(Closed):
     """Settings common to all sources of pairs or texts.
 
     Args:
-        dataset: a record of the registry; `pairs` for a table of the user's own.
+        dataset: a record of the registry; `pairs` or `texts` for a table of the user's own.
         name: its name in the store and in reports; by default that of the dataset.
         text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
         aspects: of such a table: aspect → column with its labels.
@@ -135,7 +135,7 @@ class _SourceSettings(Closed):
 
 
 class CorpusSettings(_SourceSettings):
-    """A corpus: sentence pairs that go into the store.
+    """A corpus: sentence pairs, or texts with labels, that go into the store.
 
     Args:
         files: the files of each split; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left
@@ -309,8 +309,8 @@ class LeakageSettings(Closed):
     """The guard against evaluation sentences in training data.
 
     Args:
-        mode: `drop` keeps pairs with such a sentence out of the splits `train`; `report` counts them; `off` ignores
-            them.
+        mode: `drop` keeps pairs and texts with such a sentence out of the splits `train`; `report` counts them; `off`
+            ignores them.
         evaluation: sets whose sentences are guarded in addition to those under `[[evaluation]]`.
     """
 
@@ -319,11 +319,11 @@ class LeakageSettings(Closed):
 
 
 class IngestSettings(Closed):
-    """How sentences and pairs are stored.
+    """How sentences, pairs and labels are stored.
 
     Args:
         sentences_per_shard: maximum number of sentences in a shard.
-        pairs_per_shard: maximum number of pairs in a shard.
+        pairs_per_shard: maximum number of pairs, or of labels of texts, in a shard.
         max_words: length of the longest accepted sentence, in words separated by white space.
     """
 
