@@ -27,7 +27,7 @@ from features.stage_output import Reject
 __all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"]
 
 _Parse = TypeVar("_Parse")
-_AT_ONCE = 512
+_AT_ONCE = 512  # sentences
 
 
 @dataclass(frozen=True, slots=True)

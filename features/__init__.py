@@ -1,1 +1,1 @@
-"""What is measured: corpora, graphs, parsers, metrics and the store. Pure Python, callable in a notebook."""
+"""What is measured: corpora, graphs, parsers, metrics and the store; callable in a notebook."""

@@ -1,1 +1,1 @@
-"""Files of AMR graphs, without a project or a store: measured, aligned and scored pair by pair."""
+"""Files of AMR graphs, measured, aligned and scored pair by pair without a project; graphs of a few sentences."""

@@ -56,9 +56,9 @@ def decode(text: str) -> AmrGraph:
     """Decode one graph in PENMAN; lines that start with `#` are skipped, alignments (`~e.1`) are dropped.
 
     Raises:
-        RowError: with the line and column, when parentheses do not match, a node has no concept, a branch has no
-            target, a variable is defined twice, or a name that looks like a variable is not defined; or
-            `TOO_MANY_NODES`, also for constants and relations.
+        RowError: `NO_GRAPH` for a text without one; with the line and column, when parentheses do not match, a node has
+            no concept, a branch has no target, a variable is defined twice, or a name that looks like a variable is not
+            defined; or `TOO_MANY_NODES`, also for constants and relations.
 
     >>> decode("(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01 :polarity - :ARG0 b))").relations
     [(0, 'ARG0', 1), (0, 'ARG1', 2), (2, 'ARG0', 1)]

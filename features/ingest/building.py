@@ -38,7 +38,7 @@ How new rows are cut into shards is not part of it: existing shards stay as they
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The new rows of each table by shard, and the rows that were wrong or that the leakage guard dropped."""
+    """The new rows of each table by shard, and the rows that are wrong or kept out."""
 
     sentences: Mapping[Shard, pl.DataFrame]
     pairs: Mapping[Shard, pl.DataFrame]

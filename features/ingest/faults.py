@@ -3,7 +3,7 @@
 one column    no label at all, the same for all, one for each, missing in some, several in a cell, two spellings
 the store     a label that is gone now
 the settings  `labels` names one that no row has
-the texts     two that differ only in case or punctuation: they count as different texts
+the texts     not in English; two that differ only in case or punctuation: they count as different texts
 the pairs     a row repeats another, a judgement is missing in some or in all, two sentences have several
 the keys      of JSON lines: rows lack one that is read and have another one, perhaps the same misspelt
 

@@ -33,12 +33,12 @@ class SplitReport(Report):
     rows: int = 0  # rows that were read; for captions, pairs
     new: int = 0  # pairs of the corpus, or texts with a new label, that were added
     known: int = 0  # those that were stored before, including texts whose labels an earlier row has given
-    dropped: int = 0  # pairs that were kept out because a sentence is in an evaluation set
+    dropped: int = 0  # pairs and texts that were kept out because a sentence is in an evaluation set
     joining: int = 0  # pairs that were kept out because they would have joined two drawn splits
     rejected: int = 0  # rows that were wrong
     skipped: dict[str, int] = Field(default_factory=dict)  # rows left out by design, by reason
     repeats: int = 0  # exact repeats of a pair among new and known; all are kept
-    leaked: int = 0  # pairs with a sentence of an evaluation set, dropped or not
+    leaked: int = 0  # pairs and texts with a sentence of an evaluation set, dropped or not
     leaked_stored: int = 0  # those of them that were stored before the guard knew; only a new store is free of them
     changed: int = 0  # known pairs whose score or label has changed; shards never change, so the stored one is kept
     negatives: int = 0  # negatives that were added

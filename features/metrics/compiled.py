@@ -53,7 +53,7 @@ def kernel(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
 def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function into the kernels that call it.
 
-    For functions called in the innermost loop with a named tuple of arrays: passing it costs as much as the work.
+    For functions called in the innermost loop with several arrays: passing these costs as much as the work.
     """
     return _compile(function, "always")
 

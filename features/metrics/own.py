@@ -146,7 +146,7 @@ def own_metric(
         vacuous: value if the function returns None, because neither side has what it compares.
 
     Raises:
-        SettingsError: when name, range or vacuous value make no sense.
+        SettingsError: there is nothing of that kind to read, or name, range or vacuous value make no sense.
     """
 
     def wrap(function: Callable[[Any, Any], Any]) -> OwnMetric:

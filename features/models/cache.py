@@ -30,7 +30,7 @@ class Manifest:
 
     name: str  # name of the model
     source: str  # requirement, URL, repository or file that it came from
-    version: str  # sha256 of the wheel or archive, commit of the repository
+    version: str  # sha256 of the wheel or archive, commit of the repository, `shipped_version` of what comes with us
     pinned: bool  # whether one of our records gave the version in advance; False if the first pull could only record it
     files: Mapping[str, tuple[str, int]]  # path within the model → (sha256, bytes)
 
@@ -94,7 +94,7 @@ def install(folder: Path, name: str, *, source: str, version: str, pinned: bool)
     """Publish an unpacked model in the cache: record it, flush it, rename it; return its folder there.
 
     The model is moved from a temporary folder within the cache, and a copy that it replaces is put there. The version
-    is a sha256 or commit, pinned if it was given in advance.
+    is that of the `Manifest`, pinned if it was given in advance.
     """
     staged = folder.parent / "staged"
     staged.mkdir()

@@ -1,5 +1,6 @@
-"""Inference with pretrained models: sentences to AMR graphs, dependency trees and embeddings; labels to vectors.
+"""Inference with pretrained models: sentences to AMR graphs, trees, frames and embeddings; labels to vectors.
 
-Each parser is loaded once per process (`load`, cached by its settings) and returns a row or a reject per sentence.
-torch, transformers, spaCy and amrlib are imported only here, and only inside functions.
+Each parser is loaded once per process (`load`, cached by its settings and files) and returns a row or a reject per
+sentence. torch, transformers, spaCy and amrlib are imported only here, in functions or in modules that functions
+import.
 """

@@ -4,7 +4,7 @@
 
 | backend | graphs come from | rejects |
 |---|---|---|
-| `penman` | the user's files, by their `::snt` (`features.parsers.bank`) | `no_graph` |
+| `penman` | the user's files, by their `::snt` (`features.parsers.bank`) | `no_graph`, or what is wrong with a block |
 | `embedded` | the parser in the package (`features.parsers.embedded`) | `unknown_words`, as below |
 | `amrlib` | any installed amrlib parser (`features.parsers.amrlib_parser`) | `parser_failed`, `sentence_too_long` |
 """

@@ -29,11 +29,11 @@ _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """A sentence encoder with float32 weights; rejects sentences longer than `max_words` before it encodes any."""
+    """A sentence encoder with float32 weights."""
 
     model: "SentenceTransformer"
     batch_size: int
-    max_words: int
+    max_words: int  # longer sentences are rejected before they are encoded
     bfloat16: bool = False  # matrices are multiplied in it
 
     @property

@@ -5,6 +5,8 @@
     <root>/releases/00001.json      versions that belong together (`features.store.releases`)
     <root>/runs/<run id>.json       what a flow run did (`features.store.runs`)
     <root>/ingest.json              what the corpora gave when they were last read (`features.ingest.unread`)
+    <root>/graphs/<digest>.arrow    the user's graphs by sentence, if a project has some (`features.parsers.bank`)
+    <root>/build.lock               the lease of the process that builds or cleans up (`Storage.lease`)
 
 `store.json` is written last, so a store whose process died while making it is completed by the next.
 """
