@@ -22,7 +22,7 @@ from features.corpora.reading import read_outcomes
 from features.corpora.rows import PairRow, TextRow
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
-from features.sentences import normalise, sentence_id
+from features.sentences import sentence_id
 from features.store.store import Store
 
 REJECTED: dict[str, type[pl.DataType]] = {
@@ -94,7 +94,7 @@ def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_
     origins: dict[_Key, _Origin] = {}
     for row in _readable(corpora, base) if wanted else ():
         texts = (row.text,) if isinstance(row, TextRow) else (row.text_a, row.text_b)
-        ids = tuple(sentence_id(normalise(text)) for text in texts)
+        ids = tuple(map(sentence_id, texts))
         for key in (ids, *((identity,) for identity in ids)):
             if key in wanted and key not in origins:
                 file, _, line = row.origin.rpartition(":")

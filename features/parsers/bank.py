@@ -24,14 +24,13 @@ from features.core.faults import FileMissing, GraphIndexWrong, NotAFile
 from features.core.outputs import whole_file
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
-from features.sentences import sentence_id
+from features.sentences import ID_BYTES, sentence_id
 
 _FORMAT = "facetflow bank 1"
-_ID_BYTES = 10
 _DIGEST_BYTES = 16
 _ROWS_A_BATCH = 65536
 _COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
-    ("sentence_id", pa.binary(_ID_BYTES)),
+    ("sentence_id", pa.binary(ID_BYTES)),
     ("digest", pa.binary(_DIGEST_BYTES)),
     ("penman", pa.large_string()),
     ("code", pa.string()),
@@ -79,7 +78,7 @@ class BankParser:
             raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         self.max_words = max_words
         self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
-        self._ids = np.array(self._table.column("sentence_id").to_pylist(), f"S{_ID_BYTES}")  # sorted, (n,)
+        self._ids = np.array(self._table.column("sentence_id").to_pylist(), f"S{ID_BYTES}")  # sorted, (n,)
 
     def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
         """Return for each sentence its graph, or why it has none: `no_graph`, or what is wrong with its block."""
@@ -108,7 +107,7 @@ class BankParser:
 
     def _rows(self, sentence_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the row of each sentence, (n,) int64; -1 if there is no graph."""
-        wanted = np.array([bytes.fromhex(identity) for identity in sentence_ids], dtype=f"S{_ID_BYTES}")
+        wanted = np.array([bytes.fromhex(identity) for identity in sentence_ids], dtype=f"S{ID_BYTES}")
         if not len(self._ids):
             return np.full(len(wanted), -1)
         rows = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
