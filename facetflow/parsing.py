@@ -19,7 +19,7 @@ from features.core.types import RejectCode
 from features.parsers.amr import is_embedded
 from features.parsers.devices import resolve_device
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
-from features.parsers.srl.frames import frames_of
+from features.parsers.srl.frames import SPAN_COLUMNS, frames_of
 from features.parsers.srl.parser import SrlParse
 from features.parsers.texts import Parse, number_sentences, parse_lines
 from features.stage_output import Reject
@@ -166,7 +166,7 @@ def _parse(
 
 
 def _frames(row: dict[str, Any]) -> SrlParse:
-    spans = (row[f"span_{name}"] for name in ("frames", "labels", "starts", "ends"))
+    spans = (row[name] for name in SPAN_COLUMNS)
     return SrlParse(tuple(row["words"]), tuple(frames_of(row["predicates"], *spans)))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from features.graphs.graph import AmrGraph
-from features.parsers.srl.frames import Frame, Span, frames_of
+from features.parsers.srl.frames import SPAN_COLUMNS, Frame, Span, frames_of
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 
@@ -72,8 +72,5 @@ _MAKERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     ),
     "sentences": (str, ("text",)),
     "dependencies": (DependencyTree, ("tokens", "lemmas", "tags", "heads", "relations")),
-    "srl": (
-        lambda words, *columns: Frames(words, frames_of(*columns)),
-        ("words", "predicates", "span_frames", "span_labels", "span_starts", "span_ends"),
-    ),
+    "srl": (lambda words, *columns: Frames(words, frames_of(*columns)), ("words", "predicates", *SPAN_COLUMNS)),
 }

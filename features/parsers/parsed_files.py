@@ -18,7 +18,7 @@ import polars as pl
 from features.core.files import write_table
 from features.core.outputs import TABLES, Formats, format_of, write_text
 from features.graphs.penman_files import format_block, format_reject
-from features.parsers.srl.frames import brackets, frames_of
+from features.parsers.srl.frames import SPAN_COLUMNS, brackets, frames_of
 from features.schemas import SRL
 
 Kind = Literal["amr", "dependencies", "srl"]
@@ -32,7 +32,6 @@ FORMATS: Mapping[Kind, Formats] = {
 """The formats of each kind of parse; the first is used for standard output."""
 
 _REJECT = ("code", "message")
-_SPAN_COLUMNS = ("span_frames", "span_labels", "span_starts", "span_ends")
 _TOKEN_COLUMNS = ("tokens", "lemmas", "tags", "starts", "heads", "relations")
 _LINE_BREAK = re.compile(r"\s*[\t\r\n]\s*")
 _EMPTY_LINES = re.compile(r"\n\s*\n")
@@ -67,10 +66,10 @@ def _span_rows(parsed: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each span, with the predicate of its frame and its words."""
     start, end = pl.col("span_starts"), pl.col("span_ends")
     predicate = pl.col("predicates").list.get(pl.col("span_frames"))
-    filled = pl.when(pl.col("span_frames").list.len() > 0).then(pl.col(_SPAN_COLUMNS))  # null, to keep a row for none
+    filled = pl.when(pl.col("span_frames").list.len() > 0).then(pl.col(SPAN_COLUMNS))  # null, to keep a row for none
     return (
         parsed.with_columns(filled)
-        .explode(_SPAN_COLUMNS)
+        .explode(SPAN_COLUMNS)
         .select(
             "id",
             predicate=predicate,
@@ -105,7 +104,7 @@ def _commented(row: _Row, tokens: Callable[[_Row], Iterator[str]]) -> Iterator[s
 def _conll(row: _Row) -> Iterator[str]:
     """Yield the tokens in columns; what a tagger does not provide (lemma, part of speech, parse, sense) is `-`."""
     words = row["words"]
-    frames = frames_of(row["predicates"], *(row[name] for name in _SPAN_COLUMNS))
+    frames = frames_of(row["predicates"], *(row[name] for name in SPAN_COLUMNS))
     columns = [brackets(frame.spans, len(words)) for frame in frames]
     for position, cells in enumerate(zip(words, *columns, strict=True)):
         named = words[position] if position in row["predicates"] else "-"

@@ -30,7 +30,7 @@ from torch.nn.utils.rnn import pad_sequence
 from features.core.errors import RowError
 from features.core.faults import OtherText
 from features.parsers.settings import Precision, PredicatesBy, SrlSettings
-from features.parsers.srl.frames import PREDICATE
+from features.parsers.srl.frames import PREDICATE, SPAN_COLUMNS
 from features.parsers.srl.parser import SrlParser, load
 from training.modules.parse import LabelNumbers, Parse, Pieces, differs, places_of_words, random_of, require_same
 from training.modules.structured_transformer import StructuredTransformer
@@ -63,7 +63,7 @@ def spans_of(parse: Parse) -> list[Span]:
     """
     frames: list[dict[int, tuple[str, list[int]]]] = [{} for _ in parse["predicates"]]
     verbs: list[list[int]] = [[] for _ in frames]
-    columns = (parse[name] for name in ("span_frames", "span_labels", "span_starts", "span_ends"))
+    columns = (parse[name] for name in SPAN_COLUMNS)
     for number, label, start, end in zip(*columns, strict=True):
         of_frame, role = frames[number], label.removeprefix(_CONTINUES)
         if role == PREDICATE:

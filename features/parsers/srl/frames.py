@@ -28,6 +28,8 @@ from features.core.files import open_text
 
 OUTSIDE = "O"
 PREDICATE = "V"
+SPAN_COLUMNS = ("span_frames", "span_labels", "span_starts", "span_ends")
+"""The columns of the table `srl` with one item for each span: number of its frame, and the fields of `Span`."""
 _ID, _REJECT = "# sent_id = ", "# reject = "
 _FIXED = 7
 _ROLESET = 6
@@ -51,7 +53,7 @@ class Frame:
 
 
 def frames_of(predicates: Iterable[int], *spans: Iterable[Any]) -> list[Frame]:
-    """Return the frames of a row of the table `srl`, from its columns of predicates and of spans."""
+    """Return the frames of a row of the table `srl`, from its predicates and its `SPAN_COLUMNS`."""
     of_frame: list[list[Span]] = [[] for _ in predicates]
     for frame, label, start, end in zip(*spans, strict=True):
         of_frame[frame].append(Span(label, start, end))

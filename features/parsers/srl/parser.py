@@ -18,7 +18,7 @@ from features.parsers.dependencies import keeping_long_words, load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
-from features.parsers.srl.frames import Frame
+from features.parsers.srl.frames import SPAN_COLUMNS, Frame
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 
@@ -50,7 +50,7 @@ class SrlParse:
         return {
             "words": self.words,
             "predicates": [frame.predicate for frame in self.frames],
-            **dict(zip(("span_frames", "span_labels", "span_starts", "span_ends"), parts, strict=True)),
+            **dict(zip(SPAN_COLUMNS, parts, strict=True)),
         }
 
 
