@@ -182,7 +182,7 @@ def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comp
                 graphs.append(_decode(text, f"the {side} graph" if single else f"the {side} graph of pair {number}"))
     first, second = (np.array([positions[text] for text in texts], np.int64) for texts in (left, right))
     batch = GraphBatch.from_rows(graphs_frame(graphs))
-    return Comparison(batch, first, second, _vectors(graphs, names)), single
+    return Comparison(batch, first, second, _vectors(batch, names)), single
 
 
 def _decode(text: str, which: str) -> AmrGraph:
@@ -194,11 +194,11 @@ def _decode(text: str, which: str) -> AmrGraph:
         raise NotPenman(f"{which} is not valid PENMAN: {error.message}") from error
 
 
-def _vectors(graphs: Sequence[AmrGraph], names: Sequence[str]) -> LabelVectors:
+def _vectors(graphs: GraphBatch, names: Sequence[str]) -> LabelVectors:
     if not any(BUILT_IN[name].vectors for name in names):
         return NO_VECTORS
     from features.parsers.label_vectors import load
     from features.parsers.settings import LabelVectorSettings
 
-    words = words_of(name for graph in graphs for name in (*graph.concepts, *(v for _, _, v in graph.attributes)))
+    words = words_of([*graphs.concept_names, *graphs.value_names])
     return LabelVectors(*load(LabelVectorSettings()).look_up(sorted(words)))
