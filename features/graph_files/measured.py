@@ -17,7 +17,7 @@ from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.batch import GraphBatch
 from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, Vectors, words_of
-from features.metrics.measurement import Items, compare, measure_own
+from features.metrics.measurement import SentenceItems, compare, measure_own
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS
@@ -115,7 +115,7 @@ def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]
     scores = scores.join(measured, on="pair", how="left", maintain_order="left")
     if not own:
         return scores, {}
-    items: Items = {
+    items: SentenceItems = {
         "graphs": {
             f"{side}{number}": graph for number, both in decoded.items() for side, graph in zip("ab", both, strict=True)
         },

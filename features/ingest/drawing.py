@@ -155,8 +155,8 @@ def draw_pairs(
     sentences = np.unique(np.concatenate([ids, *stored_ids]))
     groups = _Groups(len(sentences))
     sides = (places(side, sentences).tolist() for side in stored_ids)
-    for a, b, color in zip(*sides, stored["split"].to_list(), strict=True):
-        groups.color((a, b), color)
+    for a, b, its_split in zip(*sides, stored["split"].to_list(), strict=True):
+        groups.join_stored((a, b), its_split)
 
     long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
     drawn = np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
@@ -174,7 +174,7 @@ def draw_pairs(
         if was is not None:
             split = was
         elif others:  # it was not joined, since it would join two splits of the store
-            first, second = sorted(groups.colors(each), key=SPLITS.index)[:2]
+            first, second = sorted(groups.splits_of(each), key=SPLITS.index)[:2]
             joins[row] = (
                 f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
             )
@@ -263,18 +263,18 @@ class _Groups:
             above[node] = node = above[above[node]]
         return node
 
-    def colors(self, hanging: Hanging) -> set[Split]:
+    def splits_of(self, hanging: Hanging) -> set[Split]:
         """Return the splits in which the store has any of these sentences."""
         return {self.split[root] for root in map(self.root, hanging) if root in self.split}
 
-    def color(self, stored: Hanging, split: Split) -> None:
+    def join_stored(self, stored: Hanging, split: Split) -> None:
         """Join the sentences of a stored pair, unless one of them is also in another split of the store."""
-        if self.colors(stored) <= {split}:
+        if self.splits_of(stored) <= {split}:
             self.split[self._united(stored)] = split
 
     def join(self, hanging: Hanging) -> None:
         """Join the sentences of a pair and count the pair, unless that joins two splits of the store."""
-        if len(self.colors(hanging)) < 2:
+        if len(self.splits_of(hanging)) < 2:
             self.pairs[self._united(hanging)] += 1
 
     def _united(self, hanging: Hanging) -> int:

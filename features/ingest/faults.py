@@ -78,9 +78,9 @@ def _of_aspect(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterato
     if not texts:
         yield fault("no_label")
     elif len(texts) == 1:
-        yield fault("one_label", texts=total, label=cut(next(iter(texts))))
+        yield fault("one_label", texts=total, label=excerpt(next(iter(texts))))
     elif len(texts) >= _MANY and max(texts.values()) == 1:
-        yield fault("each_its_own", labels=total, label=cut(next(iter(texts))))
+        yield fault("each_its_own", labels=total, label=excerpt(next(iter(texts))))
     elif several := _spelt_alike(texts):
         alike = list(chain.from_iterable(several))
         examples = {label: texts[label] for label in several[0]}
@@ -97,7 +97,7 @@ def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[F
         # Fewer are names with a comma in them.
         if len(joined) > 1 and 2 * len(joined) >= len(several):
             example = max(joined, key=lambda label: (texts[label], label))
-            shown = {"example": cut(example), "count": texts[example], "separator": separator}
+            shown = {"example": excerpt(example), "count": texts[example], "separator": separator}
             yield fault("joined", labels=len(joined), times=sum(texts[label] for label in joined), **shown)
             return
 
@@ -112,7 +112,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
         texts = len({sentence for sentence, _ in rows})
-        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=cut(example))
+        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=excerpt(example))
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
@@ -143,7 +143,7 @@ def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Faul
         if 20 * len(others) > len(sample):
             languages = dict.fromkeys(language for _, language in others)
             counts: dict[str, object] = {"texts": len(others), "among": len(sample)}
-            counts |= {"languages": [*languages], "example": cut(others[0][0])}
+            counts |= {"languages": [*languages], "example": excerpt(others[0][0])}
             yield Fault.told(each.corpus.name, "not_english", **counts)
 
 
@@ -161,11 +161,11 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
             # Long texts are shown around the place where they begin to differ.
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
             start = 0 if same < _SHOWN else same - _SHOWN // 2
-            examples = {"first": cut(first, start), "second": cut(second, start)}
+            examples = {"first": excerpt(first, start), "second": excerpt(second, start)}
             yield Fault.told(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
 
 
-def cut(text: str, start: int = 0) -> str:
+def excerpt(text: str, start: int = 0) -> str:
     """Return the part of a text that a message shows."""
     end = start + _SHOWN
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
@@ -200,7 +200,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
                 if repeated.height:
                     first, second, given, _ = repeated.row(0)
                     values = dict.fromkeys(f"{value:g}" if judgement == "score" else repr(value) for value in given)
-                    texts = (cut(of_corpus.texts[first]), cut(of_corpus.texts[second]))
+                    texts = (excerpt(of_corpus.texts[first]), excerpt(of_corpus.texts[second]))
                     yield fault("judged_differently", pairs=repeated.height, texts=texts, values=list(values))
 
 

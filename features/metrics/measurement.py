@@ -27,7 +27,7 @@ PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
 _CHECKED = 16  # pairs of a shard whose value by an own metric is compared with that in the other order
 _TOLERANCE = 1e-6
 
-Items = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
+SentenceItems = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence id → item
 
 
 def warm_up() -> None:
@@ -135,7 +135,7 @@ class Failure:
 
 
 def measure_own(
-    metrics: Sequence[OwnMetric], items: Items, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows
+    metrics: Sequence[OwnMetric], items: SentenceItems, pairs: Sequence[tuple[str, str]], on_rows: OnRows = ignore_rows
 ) -> tuple[pl.DataFrame, list[Failure]]:
     """Measure pairs of sentences, by their ids, and report how many values are done: one per pair and metric.
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ALGORITHM_VERSION = "2"
 """Of the embedded parser; incremented when a code change changes a graph or a reject. 2: `unknown_words`."""
-BUILT_IN = "embedded"  # the name of the embedded model in settings
+EMBEDDED = "embedded"  # the name of the embedded model in settings
 
 
 def load(settings: AmrSettings) -> "AmrParser":
@@ -111,14 +111,14 @@ class EmbeddedAmrParser:
 
 def model_folder(model: str) -> Path:
     """Return the folder of a model: the embedded one, or one made by training; a ModelError if there is none."""
-    if model != BUILT_IN:
+    if model != EMBEDDED:
         return locate(model)
     return Path(__file__).parent / "embedded" / "model"
 
 
 def is_embedded(model: str) -> bool:
     """Return whether a name or folder is that of an embedded parser, not of another kind."""
-    return model == BUILT_IN or (Path(model).expanduser() / DESCRIPTION_FILE).is_file()
+    return model == EMBEDDED or (Path(model).expanduser() / DESCRIPTION_FILE).is_file()
 
 
 def weights_digest(model: str) -> str:

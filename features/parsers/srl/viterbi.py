@@ -21,7 +21,7 @@ _CORE = re.compile(r"B-ARG[0-9A]")
 _NEVER = -1e4  # a log-probability; finite, so that sums are not NaN
 _MOST_ROUNDS = 6
 
-Path = NDArray[np.int64]
+Tags = NDArray[np.int64]
 Scores = NDArray[np.float32]
 
 
@@ -42,7 +42,7 @@ class Constraints:
         core = (number for number, label in enumerate(labels) if _CORE.fullmatch(label))
         self._core = {number: index.get(f"I{labels[number][1:]}", number) for number in core}
 
-    def decode(self, scores: Scores, lengths: Sequence[int]) -> list[Path]:
+    def decode(self, scores: Scores, lengths: Sequence[int]) -> list[Tags]:
         """Return the tags of the best path of each sequence, indices (length,); no sequence is empty.
 
         The scores, (n_sequences, n_positions, n_labels), are finite, and padded beyond a sequence's length.
@@ -73,7 +73,7 @@ class Constraints:
             tags = sources[step, rows, tags].astype(np.int64)
         return [path[:length] for path, length in zip(paths, lengths, strict=True)]
 
-    def unique(self, path: Path, scores: Scores) -> Path:
+    def unique(self, path: Tags, scores: Scores) -> Tags:
         """Return the best path, (length,), in which no core role has two spans, from the best unconstrained one.
 
         Each round settles one role, and may disturb another: where the rounds do not suffice, one keeps two spans.
@@ -88,7 +88,7 @@ class Constraints:
             path, scores = max(options, key=lambda option: _likelihood(*option))
         return path
 
-    def _choices(self, begin: int, path: Path, scores: Scores) -> Iterator[Scores]:
+    def _choices(self, begin: int, path: Tags, scores: Scores) -> Iterator[Scores]:
         """Yield the scores with the role forbidden to all but one of its spans."""
         inside = self._core[begin]
         starts = np.flatnonzero(path == begin).tolist()
@@ -100,12 +100,12 @@ class Constraints:
                     allowed[start:end, [begin, inside]] = _NEVER
             yield allowed
 
-    def _first(self, scores: Scores) -> Path:
+    def _first(self, scores: Scores) -> Tags:
         """Return the position of the highest score in each row, (n,); among several, the one that `topk` returns."""
         import torch
 
         sentinels = np.full((len(scores), _SENTINELS), -np.inf, np.float32)
-        positions: Path = torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
+        positions: Tags = torch.from_numpy(np.hstack([scores, sentinels])).topk(1, dim=1).indices[:, 0].numpy()
         return positions
 
     def _break_ties(self, best: Scores, ties: NDArray[np.bool_], source: NDArray[np.int32]) -> None:
@@ -119,5 +119,5 @@ class Constraints:
         source[rows, self._inside[columns]] = self._first(scores)
 
 
-def _likelihood(path: Path, scores: Scores) -> float:
+def _likelihood(path: Tags, scores: Scores) -> float:
     return float(scores[np.arange(len(path)), path].sum())
