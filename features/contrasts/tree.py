@@ -61,9 +61,9 @@ class Tree:
         """Return the positions of a token's dependents in some relations, in order."""
         return [child for child in self._children[head] if self.relations[child] in relations]
 
-    def child(self, head: int, *relations: str) -> int | None:
-        """Return the only dependent of a token in some relations; None if there is none, or more than one."""
-        children = self.children(head, *relations)
+    def child(self, head: int, relation: str) -> int | None:
+        """Return the only dependent of a token in a relation; None if there is none, or more than one."""
+        children = self.children(head, relation)
         return children[0] if len(children) == 1 else None
 
     def span(self, head: int) -> Span | None:

@@ -241,7 +241,7 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(formula).then(text.str.replace("^", "'")).otherwise(text))
 
 
-def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat, metadata: dict[str, str] | None = None) -> None:
+def _write(frame: pl.DataFrame, target: IO[bytes], kind: TableFormat, metadata: dict[str, str] | None) -> None:
     if kind == "parquet":
         content = io.BytesIO()  # polars says of a full disk that the file is "out of specification"
         frame.write_parquet(content, compression="zstd", metadata=metadata)
