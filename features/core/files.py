@@ -59,7 +59,7 @@ def refuse_other_tables(path: Path) -> None:
 
 
 def table_format(path: Path) -> TableFormat:
-    """Return the format that the suffix of a table names, before a `.gz` if there is one."""
+    """Return the format that a table's suffix names, before a `.gz` if there is one; an InputError if it names none."""
     suffix, zipped = format_suffix(path)
     kind = _FORMATS.get(suffix)
     if kind is None or (zipped and kind == "parquet"):
@@ -78,6 +78,9 @@ def open_text(
 
     `newline` and `errors` are those of `open`: `"\n"` keeps a carriage return inside a line, `"surrogateescape"` leaves
     it to the reader to find lines that are not UTF-8. `in_lines` is that of `open_bytes`.
+
+    Raises:
+        InputError: as `open_bytes`; or the file is empty, compressed in another way, or not UTF-8.
     """
     with open_bytes(path, in_lines=in_lines) as raw:
         head = raw.peek(_HEAD_BYTES)[:_HEAD_BYTES]
@@ -108,6 +111,9 @@ def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedRead
     """Open a file for reading, decompressed when it ends in `.gz`; `-` is standard input, first read to its end.
 
     If it is `in_lines`, none may be longer than 16 MiB.
+
+    Raises:
+        InputError: there is no such file, it cannot be read, or it holds more than any text does.
     """
     try:
         bounded = _Bounded(_opened(path), path, in_lines=in_lines)
@@ -184,6 +190,9 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
     """Read a table in the format of its suffix: some columns, in this order, or all, with the types polars infers.
 
     With `further` these must be there, and all are read.
+
+    Raises:
+        InputError: the file cannot be read, is not a table of that format, or lacks one of the columns.
     """
     kind = table_format(path)
     try:
@@ -219,6 +228,9 @@ def write_table(
     """Write a table in the chosen format, or that of the suffix; a reader sees the old file or the complete new one.
 
     Only Parquet holds metadata.
+
+    Raises:
+        InputError: the file cannot be written, or its format cannot hold a cell.
     """
     kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
     if kind in {"tsv", "csv"}:

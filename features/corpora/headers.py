@@ -28,7 +28,7 @@ _MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
 
 
 def fitting_layout(path: Path, layouts: Sequence[TableLayout]) -> TableLayout:
-    """Return the first layout that a file fits, with its form determined."""
+    """Return the first layout that a file fits, with its form determined; an InputError if it fits none."""
     misfits: list[str] = []
     columns: list[str] = []
     decide = cache(partial(decided_quotes, path))

@@ -49,6 +49,9 @@ def read_pair_rows(
         corpora: corpora of the project.
         tell: called with notes on how the columns were found.
         advice: what to do where no columns are known, as the end of a sentence.
+
+    Raises:
+        InputError: the table cannot be read, lacks such columns, or has no rows.
     """
     pairs = []
     with as_file(path) as file:

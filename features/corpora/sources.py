@@ -41,6 +41,9 @@ def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str)
 
     `files` are paths or patterns by split, relative to `base`; none for data that come with facetflow. `key` names
     their setting in messages, with `{split}` for the split.
+
+    Raises:
+        InputError: a file does not exist or is a folder, no file matches a pattern, or graphs are not in two files.
     """
     if not files and dataset.package_file is not None:
         path = Path(str(package_files("features.corpora"))) / dataset.package_file

@@ -49,6 +49,9 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """Read the rows of a table, in the layout that `fitting_layout` returned for it.
 
     Blank lines are skipped, unless they count as wrong rows (`blanks`).
+
+    Raises:
+        InputError: the file cannot be read, or has no rows.
     """
     form, width = layout.form or table_format(path), None if layout.has_header else layout.width or 0
     needed = [column for role, column in layout.columns.items() if role not in layout.optional]

@@ -54,9 +54,12 @@ def align_files(
     by_position: bool = False,
     on_rows: OnRows = ignore_rows,
 ) -> AlignedFiles:
-    """Align the graphs of two files line by line, with the counting facets (no label vectors are needed).
+    """Align the graphs of two files pair by pair, with the facets that compare no word vectors.
 
     Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
+
+    Raises:
+        InputError: as `pair_files`; or there is no pair with the number `start`.
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):

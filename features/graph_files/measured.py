@@ -54,6 +54,11 @@ def measure_files(
     """Measure two files of graphs, paired as by `pair_files`, with all metrics; report how many pairs are done.
 
     Own metrics read graphs or sentences (`# ::snt`).
+
+    Raises:
+        InputError: as `pair_files`; or an own metric is not symmetric, though it says so.
+        ModelError: the encoder of word vectors is not on this machine.
+        SettingsError: an own metric reads something else.
     """
     for metric in own:
         if metric.reads not in _READ:

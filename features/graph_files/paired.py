@@ -64,7 +64,11 @@ def faults_of(blocks: Sequence[PenmanBlock]) -> tuple[str, ...]:
 
 
 def pair_files(first: Path, second: Path, *, by_position: bool = False) -> list[BlockPair]:
-    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`."""
+    """Pair the blocks of two files in PENMAN (`.gz` too; `-` is standard input); ids may differ only `by_position`.
+
+    Raises:
+        InputError: a file cannot be read or has no block, or the files do not match.
+    """
     sides = read_both(first, second)
     require_parallel((first, second), sides, by_position=by_position)
     return [BlockPair(number, *blocks) for number, blocks in enumerate(zip(*sides, strict=True), start=1)]

@@ -53,6 +53,10 @@ def score_files(
     position whose ids differ are refused. `metrics` are names; when empty, all that have precision and recall.
     `drop_wiki` leaves `:wiki` out on both sides, for parsers that do not link entities. Of `own` metrics, those that
     read graphs and return (matched, left, right) are used.
+
+    Raises:
+        InputError: a file cannot be read, no gold graph can, graphs cannot be paired, or an own metric fails.
+        SettingsError: a metric has no precision and recall.
     """
     chosen = choose_metrics(metrics, own)
     sides = read_both(gold, parsed)

@@ -78,6 +78,10 @@ def ingest(
         spellings: `together` draws texts that differ only in case or punctuation into one split; `apart` draws each by
             its own hash, as if the others were not in the files.
         unread: names of corpora of the project that are not read, since they have not changed.
+
+    Raises:
+        InputError: a file cannot be read as a whole; a wrong row is a reject.
+        StoreError: `known` has pairs without their sentences.
     """
     sentences = Sentences(known, settings)
     guard = LeakageGuard(leakage, base)

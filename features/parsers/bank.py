@@ -43,6 +43,9 @@ def build_bank(paths: Sequence[Path], bank_path: Path) -> None:
     """Index PENMAN files (`.gz` too) by sentence.
 
     All graphs are held in memory while they are sorted: about 1 GB for a million.
+
+    Raises:
+        InputError: there is no file, or one cannot be read; or the index cannot be written.
     """
     if not paths:
         raise GraphIndexWrong(
