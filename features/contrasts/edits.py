@@ -155,7 +155,7 @@ def number(tree: Tree) -> str | None:
         word = token.lower()
         if tree.tags[position] != "CD" or tree.relations[position] != "nummod":
             continue
-        if tree.tokens[tree.heads[position]] in _DATES or tree.tokens[position - 1].lower() in ("a", "an"):
+        if tree.tokens[tree.heads[position]] in _DATES or tree.tokens[max(position - 1, 0)].lower() in ("a", "an"):
             continue
         if word in _NUMBERS:
             others: Sequence[str] = [other for other in _NUMBERS if other != word]

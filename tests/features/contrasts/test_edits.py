@@ -48,6 +48,7 @@ EDITED = [
     ("quantifier", "Not every student sleeps.", None),
     ("quantifier", "There are no dogs here.", "There are some dogs here."),
     ("number", "One dog barks.", None),
+    ("number", "2 boys chose plan A", "20 boys chose plan A"),
     ("number", "He left on May 12.", None),
     ("number", "They built a two-story house.", None),  # a eight-story
     ("name", "The meeting is on Monday.", None),
