@@ -182,12 +182,14 @@ def test_an_archive_without_a_member(archive: Path, register: Register) -> None:
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
 def test_an_archive_with_a_link_is_refused(archive: Path, register: Register, kind: bytes) -> None:
-    with tarfile.open(archive, "w:gz") as file:
-        member = tarfile.TarInfo("model/weights")
-        member.type, member.linkname = kind, "/etc/hostname"
-        file.addfile(member)
-    with refused(ArchiveUnsafe):
-        pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
+    for target in ("/etc/hostname", "model/config.json"):
+        with tarfile.open(archive, "w:gz") as file:
+            file.addfile(tarfile.TarInfo("model/config.json"))
+            member = tarfile.TarInfo("model/weights")
+            member.type, member.linkname = kind, target
+            file.addfile(member)
+        with refused(ArchiveUnsafe):
+            pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
 
 
 def test_an_archive_cannot_write_outside_its_folder(archive: Path, register: Register, tmp_path: Path) -> None:
