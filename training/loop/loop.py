@@ -39,7 +39,7 @@ class Outcome:
     best_scores: dict[str, float] | None = None  # its dev scores; None without dev
     value: float = -math.inf  # value of the last dev evaluation
     looks: int = 0  # dev evaluations since the best one
-    history: list[dict[str, float]] = field(default_factory=list)  # dev scores by step
+    history: list[dict[str, float]] = field(default_factory=list)  # dev scores by step, in the end the finite ones
     seconds: float = 0.0  # time in the loop, including earlier runs
     learning_seconds: float = 0.0  # part of this time in training steps
     units: int = 0  # number of training pairs or sentences, counting repetitions
@@ -114,6 +114,8 @@ class Loop:
             (_, step), *scores = self.outcome.history[-1].items()
             self.outcome.best_step, self.outcome.best_value = int(step), self.outcome.value
             self.outcome.best_scores = dict(scores)
+        # A look that chose nothing has scores that no record can have: JSON has only finite numbers.
+        self.outcome.history = [look for look in self.outcome.history if all(map(math.isfinite, look.values()))]
         return self.outcome
 
     def _check_dev_score(self) -> None:
