@@ -21,6 +21,7 @@ from torch import nn
 
 from features.core.errors import ModelError
 from features.core.faults import BackboneUnfit, OtherParser, SplitsOverlap
+from features.parsers.sentence_encoder import FULL_PRECISION
 from features.parsers.settings import DependencySettings, SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
@@ -98,7 +99,11 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         folder, settings = self.plan.backbone, self.settings
         options["words_below"] = settings.words_below
         transformer: TransformerT = kind.load(
-            str(folder), subfolder=transformer_folder(folder), local_files_only=True, init_defaults=options
+            str(folder),
+            subfolder=transformer_folder(folder),
+            local_files_only=True,
+            model_kwargs=FULL_PRECISION,
+            init_defaults=options,
         )
         if settings.layers is not None:
             transformer.keep_layers(settings.layers)

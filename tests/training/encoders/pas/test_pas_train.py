@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 from sklearn.metrics import accuracy_score, f1_score
@@ -116,6 +117,14 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     made = backbone.embed(tokens, order).detach().cpu().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_a_backbone_that_was_saved_in_half_precision_is_trained_in_full(job, tiny_encoder, tmp_path):
+    half = tmp_path / "half"
+    SentenceTransformer(str(tiny_encoder), device="cpu").half().save_pretrained(str(half))
+    folder = train(job(backbone=str(half), loop={"epochs": 1}))
+    weights = [value for file in folder.rglob("*.safetensors") for value in load_file(file).values()]
+    assert {value.dtype for value in weights} == {torch.float32}
 
 
 def test_an_encoder_of_the_first_layers_has_no_others(job, tiny_encoder, told):
