@@ -139,10 +139,13 @@ class AspectTask:
     def _judge(self, lesson: Lesson) -> dict[str, float] | None:
         """Return how well the neighbours of a lesson's dev texts share labels, and the loss on their triplets.
 
-        SimCSE is evaluated with labels like all others, although its own loss uses none.
+        All are NaN where an embedding is not finite. SimCSE is evaluated with labels like all others, although its own
+        loss uses none.
         """
         dev, drawn = lesson.dev, lesson.dev.draw(seed=0, epoch=0)
         vectors = self.backbone.embed_many(self.tokens, dev.texts, lesson.route)
+        if not np.isfinite(vectors).all():
+            return dict.fromkeys(("mrr", "ndcg", "loss"), np.nan)
         neighbours = score_neighbours(vectors, dev.shared, dev.texts)
         if neighbours is None or not len(drawn):
             return None

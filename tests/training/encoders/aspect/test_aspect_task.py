@@ -113,6 +113,13 @@ def test_a_route_begins_as_the_backbone(make, tiny_encoder):
         np.testing.assert_allclose(task.backbone.model.encode(texts, task=route), expected, atol=1e-5)
 
 
+def test_embeddings_that_are_not_finite_have_no_dev_score_and_the_loop_says_what_helps(make):
+    _, task = make()
+    for weights in task.backbone.tuned_parameters().values():
+        weights.data.fill_(np.nan)
+    assert np.isnan(task.judge().value)
+
+
 def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
     """If the dev texts of the first route yield no score, the second keeps its own name."""
     _, task = make(aspects=["animal", "place"], combine="routes")
