@@ -112,6 +112,10 @@ class AspectSettings(TunedSettings):
         given = "route_learning_rate" in self.search or self.route_learning_rate != usual
         if given and self.combine != "routes" and self.layers_tuned:
             raise Conflict('route_learning_rate is used only with combine = "routes" or layers_tuned = 0: leave it out')
+        if not self.layers_tuned and (unused := sorted({"learning_rate", "weight_decay"} & self.search.keys())):
+            raise Conflict(
+                f"search cannot vary {unused[0]!r} here: it is of layers, and none is tuned; vary route_learning_rate"
+            )
         if self.objective == "simcse" and not (self.dropout and self.layers_tuned):
             left_out = "dropout = false" if self.layers_tuned else "layers_tuned = 0"
             raise Conflict(f'objective "simcse" learns from dropout: leave `{left_out}` out')

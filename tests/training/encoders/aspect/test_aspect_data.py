@@ -147,6 +147,8 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
         ({"layers_tuned": -1}, WrongValue),
         ({"objective": "simcse", "layers_tuned": 0}, Conflict),
         ({"route_learning_rate": 0.01}, Conflict),
+        ({"layers_tuned": 0, "search": {"learning_rate": [1e-3, 1e-2]}}, Conflict),
+        ({"layers_tuned": 0, "search": {"weight_decay": [0.0, 0.1]}}, Conflict),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
