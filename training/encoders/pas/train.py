@@ -47,9 +47,12 @@ class PasTraining(PairTraining[PasSettings, Frames]):
             chosen = chosen.keep(pl.Series(kept, dtype=pl.Boolean))
         train = chosen.pairs.filter(split=settings.splits[0])
         if train["label"].n_unique() < 2:
+            which, remedy = "no other split has", "check `files` of the corpora"
+            if settings.training_share < 1:
+                which, remedy = f"`training_share` = {settings.training_share:g} leaves", "raise it"
             raise NothingToLearn(
-                f"The {train.height:,} training pairs left by `training_share` = {settings.training_share:g} of the "
-                f"encoder {settings.name!r} do not differ in their labels: raise it."
+                f"The {train.height:,} training pairs of the encoder {settings.name!r} that {which} do not differ in "
+                f"their labels: {remedy}."
             )
         return chosen
 

@@ -234,6 +234,11 @@ def changed(judged, column, value, split="train"):
     return replace(judged, pairs=pairs)
 
 
+def also_on_dev(judged, *labels):
+    both = judged.pairs.filter(pl.col("label").is_in(labels), split="train").with_columns(split=pl.lit("dev"))
+    return replace(judged, pairs=pl.concat([judged.pairs, both]))
+
+
 @pytest.mark.parametrize(
     ("change", "given", "error"),
     [
@@ -244,8 +249,18 @@ def changed(judged, column, value, split="train"):
         (None, {"splits": ["test", "dev"]}, NoTrainingData),
         (None, {"training_share": 1e-6}, NothingToLearn),
         (lambda data: changed(data, "label", "neutral", "dev"), {}, NothingToLearn),
+        (lambda data: also_on_dev(data, "entailment", "contradiction"), {}, NothingToLearn),
     ],
-    ids=["one label", "unknown label", "no positive label", "unknown corpus", "no training pairs", "no share", "dev"],
+    ids=[
+        "one label",
+        "unknown label",
+        "no positive label",
+        "unknown corpus",
+        "no training pairs",
+        "no share",
+        "dev",
+        "other splits",
+    ],
 )
 def test_pairs_that_teach_nothing_are_refused(job, judged, tmp_path, change, given, error):
     one = job(**given)
