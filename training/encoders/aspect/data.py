@@ -148,11 +148,12 @@ def _check_lessons(lessons: list[Lesson], settings: AspectSettings) -> None:
     for lesson in lessons:
         drawn = lesson.maker.draw(seed=0, epoch=0)
         if not len(drawn):
+            several = len(settings.aspects) > 1
             raise NothingToLearn(
                 f"No triplet can be drawn by `aspects` and `combine` of the encoder {settings.name!r}: of "
                 f"{len(lesson.maker.texts):,} training texts {drawn.counts['alone']:,} share their labels with no "
-                f"other and {drawn.counts['without_negative']:,} with every other. Change `combine`, or lower "
-                "`min_texts`."
+                f"other and {drawn.counts['without_negative']:,} with every other. "
+                f"{'Change `combine`, or lower `min_texts`' if several else 'Label more texts'}."
             )
         if len(drawn) < settings.loop.batch_size:
             log.warning("few texts to train on: %d, less than one batch (%d)", len(drawn), settings.loop.batch_size)
