@@ -1,5 +1,6 @@
 """Train an encoder of aspects."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) ->
 
     learn(
         plan,
-        machine,
+        replace(machine, precision=backbone.precision),
         lambda settings: AspectTask(backbone, tokens, curriculum, settings),
         complete,
         about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",

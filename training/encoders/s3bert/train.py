@@ -142,7 +142,14 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
                 stack.callback(torch.set_num_threads, torch.get_num_threads())
                 torch.set_num_threads(settings.loop.threads or 1)
             if part == [*parts][-1]:
-                learn(plan, machine, make_task, complete, about=about, before=_draw_back)
+                learn(
+                    plan,
+                    replace(machine, precision=backbone.precision),
+                    make_task,
+                    complete,
+                    about=about,
+                    before=_draw_back,
+                )
             else:
                 outcome = learn_first(plan, machine, part, make_task(settings))
                 history = [recorded(look) for look in outcome.history]

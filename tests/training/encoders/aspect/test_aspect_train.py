@@ -61,8 +61,13 @@ def test_each_route_of_one_encoder_means_its_aspect(job, zoo, told):
 
 
 @pytest.mark.parametrize("routes", [{}, {"aspects": ["animal", "place"], "combine": "routes"}])
-def test_without_tuned_layers_a_linear_map_of_the_start_models_embeddings_is_learnt(job, zoo, tiny_encoder, routes):
-    folder = train(job(layers_tuned=0, loop={"epochs": 12}, route_learning_rate=1e-2, **routes))
+def test_without_tuned_layers_a_linear_map_of_the_start_models_embeddings_is_learnt(
+    job, zoo, tiny_encoder, routes, caplog
+):
+    caplog.set_level("INFO", logger="training")
+    loop = {"epochs": 12, "precision": "bfloat16"}
+    folder = train(job(layers_tuned=0, loop=loop, route_learning_rate=1e-2, **routes))
+    assert "float32 on cpu" in caplog.text
 
     task = {"task": "animal"} if routes else {}
     assert gain(folder, zoo, "animal", **task) > gain(tiny_encoder, zoo, "animal") + 0.1

@@ -98,6 +98,11 @@ class TestTheMap:
         assert losses[-1] < losses[0]
         assert (report["steps"], report["dimension"], report["precision"]) == (3 * 18, 108, "float32")
 
+    def test_it_is_learnt_in_full_precision_and_that_is_told(self, make_job, caplog):
+        caplog.set_level("INFO", logger="training")
+        train(make_job("told", layers_tuned=0, map_epochs=1, loop={"precision": "bfloat16", "device": "cpu"}))
+        assert "float32 on cpu" in caplog.text
+
     def test_facets_are_those_of_the_metrics_that_the_pairs_have(self, make_job):
         layout = FacetLayout.load(train(make_job("two", layers_tuned=0, facets=("wlk", "smatch"), map_epochs=1)))
         assert layout.names == ("wlk", "smatch")
