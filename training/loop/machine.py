@@ -78,7 +78,7 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: torch.device,
         if device.type == "cuda":
             torch.cuda.set_rng_state(state["gpu"], device)
         return ""
-    torch.manual_seed((seed * 1_000_003 + step) * 1_009 + rank())
+    torch.manual_seed(((seed * 1_000_003 + step) * 1_009 + rank()) % 2**63)
     if state is None:
         return f"the checkpoint is of {_processes(len(states))}, but this training has {_processes(world())}"
     written = "a CPU" if state["gpu"] is None else "a GPU"

@@ -6,7 +6,7 @@ from sentences import refused
 
 from features.core.faults import DeviceMissing
 from training.loop import machine
-from training.loop.machine import prepare_machine
+from training.loop.machine import prepare_machine, restore_random_state
 from training.loop.settings import LoopSettings
 from training.loop.together import all_processes
 
@@ -57,3 +57,12 @@ def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tm
 
     first = gradient()
     assert all(torch.equal(first, gradient()) for _ in range(10))
+
+
+def test_a_seed_of_any_length_is_taken_on_another_machine():
+    for seed in (3, 20261129122500):
+        found = []
+        for _ in range(2):
+            restore_random_state([{}, {}], torch.device("cpu"), seed=seed, step=10)
+            found.append(torch.rand(3))
+        assert torch.equal(*found)
