@@ -5,7 +5,7 @@ import random
 import pytest
 
 from features.contrasts.drawing import draw_contrasts
-from features.contrasts.edits import EDITS, name_place, voice
+from features.contrasts.edits import EDITS, actor, name_place, voice
 from features.contrasts.tree import Tree, verb_form
 from features.core.errors import ModelError
 
@@ -16,6 +16,8 @@ EDITED = [
     ("swap", "The letter was written by Mary Smith", "Mary Smith was written by the letter"),
     ("swap", "We'll meet her.", "She'll meet us."),
     ("swap", "The dogs are chasing a cat.", None),  # the verb would not agree
+    ("swap", "The dog was chasing two cats.", None),
+    ("swap", "I see the dogs.", "The dogs see me."),
     ("swap", "Who chased the cat?", None),
     ("swap", "The dog sleeps.", None),
     ("patient", "The boy rides a horse near the lake.", "The boy rides a tall nurse near the lake."),
@@ -30,17 +32,28 @@ EDITED = [
     ("voice", "The doctor may help the patient.", "The patient may be helped by the doctor."),
     ("voice", "Two dogs chased me.", "I was chased by two dogs."),
     ("voice", "The cats are chasing me.", "I am being chased by the cats."),
+    ("voice", "A dog chased you.", "You were chased by a dog."),
+    ("voice", "He is seen by the police.", "The police see him."),
+    ("voice", "A cat has been chased by the dogs.", "The dogs have chased a cat."),
+    ("voice", "The cats were being chased by the dog.", "The dog was chasing the cats."),
     ("voice", "The U.S. attacked the ship.", "The ship was attacked by the U.S."),
     ("voice", "The cat slept.", None),
     ("negation", "The cat is sleeping.", "The cat is not sleeping."),
     ("negation", "The cat slept on the sofa.", "The cat did not sleep on the sofa."),
     ("negation", "A boy does not like the teacher.", "A boy likes the teacher."),
+    ("negation", "The boy never eats meat.", "The boy eats meat."),
+    ("negation", "Is the dog barking?", None),
+    ("negation", "Two dogs running.", None),
     ("negation", "The dog can't swim.", "The dog can swim."),
     ("negation", "The dog isn't barking.", "The dog is barking."),
     ("negation", "The dog ain't barking.", None),
     ("negation", "A man playing a guitar", "A man not playing a guitar"),
     ("quantifier", "Every student sleeps.", "No student sleeps."),
     ("quantifier", "A dog barks.", "No dog barks."),
+    ("quantifier", "A dog was seen.", "No dog was seen."),
+    ("quantifier", "A dog and a cat sleep.", None),
+    ("quantifier", "No dog barks.", "Every dog barks."),
+    ("quantifier", "No dogs bark.", "All dogs bark."),
     ("quantifier", "Many people sleep.", "Few people sleep."),
     ("quantifier", "The people look at each other.", None),
     ("quantifier", "A few people sleep.", None),  # not: no few
@@ -49,6 +62,8 @@ EDITED = [
     ("quantifier", "There are no dogs here.", "There are some dogs here."),
     ("number", "One dog barks.", None),
     ("number", "2 boys chose plan A", "20 boys chose plan A"),
+    ("number", "1 dog barks.", None),
+    ("number", "He has 1000 dogs.", None),
     ("number", "He left on May 12.", None),
     ("number", "They built a two-story house.", None),  # a eight-story
     ("name", "The meeting is on Monday.", None),
@@ -135,6 +150,20 @@ def test_a_name_of_several_words_keeps_its_place(parse):
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The very old tall nurse saw Paris.", "the very old tall nurse"),
+        ("The very old but tall nurse saw Paris.", None),
+        ("Ann saw Paris.", None),
+        ("No man ate soup.", None),
+        ("THE NURSE SAW PARIS.", None),
+    ],
+)
+def test_who_acts_is_a_noun_with_few_words(parse, text, words):
+    assert actor(*parse([text])) == (words and ("one actor", words))
+
+
+@pytest.mark.parametrize(
     ("lemma", "tag", "form"),
     [
         ("ride", "VBN", "ridden"),
@@ -176,9 +205,34 @@ def test_who_acts_in_one_sentence_is_acted_upon_in_another(parse):
     ]
 
 
+def test_the_same_words_are_drawn_in_every_process(parse):
+    trees = parse(
+        [f"The {noun} saw a horse." for noun in ("nurse", "boy", "girl", "dog", "cat", "man", "woman", "teacher")]
+    )
+    assert [pair.sentence_b for pair in draw_contrasts(trees, edits=["patient"])] == [
+        f"The {a} saw the {b}."
+        for a, b in (
+            ("girl", "teacher"),
+            ("dog", "man"),
+            ("boy", "nurse"),
+            ("nurse", "boy"),
+            ("teacher", "cat"),
+            ("cat", "boy"),
+            ("woman", "nurse"),
+            ("man", "dog"),
+        )
+    ]
+
+
+def test_two_sentences_and_equal_arguments_are_left_alone(parse):
+    trees = parse(["The dog chased the cat. The boy slept.", "The dog chased the dog."])
+    assert list(draw_contrasts(trees, edits=["swap"])) == []
+
+
 def test_both_voices_stand_beside_swapped_arguments(parse):
-    trees = parse(["The dog chased the cat.", "The cat was chased."])
-    pairs = {(pair.sentence_a, pair.sentence_b) for pair in draw_contrasts(trees) if pair.edit == "swap"}
+    # Of the two that can be swapped the one without another voice is drawn first, and edited last.
+    trees = parse(["The dog chased the cat.", "The cat was chased.", "The boy is sitting on a bench."])
+    pairs = {(pair.sentence_a, pair.sentence_b) for pair in draw_contrasts(trees, 1) if pair.edit == "swap"}
     active, passive, swapped = "The dog chased the cat.", "The cat was chased by the dog.", "The cat chased the dog."
     assert pairs == {(active, swapped), (passive, swapped), (passive, "The dog was chased by the cat.")}
 
