@@ -115,6 +115,6 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
     def stays(pair: Contrast) -> bool:
         if pair.edit == "voice":
             return asked.isdisjoint(pair[:2]) or not told.isdisjoint(pair[:2])
-        return pair.edit != "swap" or pair[:2] not in hidden
+        return pair[:2] not in hidden
 
     return [pair for pair in contrasts if stays(pair)]
