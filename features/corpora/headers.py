@@ -123,7 +123,7 @@ def _hint_of_separators(line: str, form: TableFormat) -> str:
         return ". Its lines end with a carriage return alone: save it with line feeds"
     counts = {sign: line.count(sign) for sign in "\t,;"}
     sign = max(counts, key=lambda sign: counts[sign])
-    if not counts[sign] or counts[SEPARATORS.get(form, "\t")]:
+    if not counts[sign] or counts.get(SEPARATORS.get(form, "")):
         return ""
     if form == "jsonl":
         return ". Its first line is not JSON: name it .tsv or .csv, as its columns are separated"

@@ -93,6 +93,7 @@ def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_
         ("snli", "sentence1\tsentence2\tgold_label", "A\tB\tentails", "expected one of entailment, neutral"),
         ("qqp", "question1\tquestion2\tis_duplicate", "A\tB\t", "'' is unknown; expected one of 0, 1"),
         ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(4, 5)", "'(4, 5)' is not a vote; expected (n, 6)"),
+        ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(7, 6)", "'(7, 6)' is not a vote; expected (n, 6)"),
     ],
 )  # fmt: skip
 def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_rejects):
@@ -118,6 +119,8 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
         ("sheet.csv", b"sentence_a;sentence_b\nA;B\n", UnknownForm),
         ("json.tsv", b'{"sentence_a": "A"}\n', UnknownForm),
         ("array.jsonl", b'[{"sentence_a": "A"}]\n', UnknownForm),
+        ("tabs.jsonl", b"sentence_a\tsentence_b\nA\tB\n", UnknownForm),
+        ("latin_header.csv", "naïve;b\nA;B\n".encode("latin-1"), UnknownForm),
         ("mac.tsv", b"sentence_a\tb\rA\tB\rC\tD\r", UnknownForm),
         ("zipped.tsv", gzip.compress(b"sentence_a\tsentence_b\nA\tB\n", mtime=0), GzipWrong),
         ("null.tsv", b"sentence_a\tsentence_b\nA\tB\nA\x00\tB\n", NotText),
@@ -153,6 +156,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, f
         ("flickr30k", "a.token", b"9.jpg One\n", UnknownForm),
         ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", FileEmpty),
         ("sts12", "STS.input.a.txt", b"A\tB\n", FileMissing),
+        ("sts12", "a.txt", b"A\n", UnknownForm),
     ],
 )
 def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, fault, rows_and_rejects):
