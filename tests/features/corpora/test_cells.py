@@ -144,7 +144,8 @@ def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path, rows_and_rejects
 
 
 def test_one_line_that_is_no_utf8_is_a_reject(tmp_path, rows_and_rejects):
-    lines = [b"sentence_a\tsentence_b", *["Größe\tB".encode()] * 3, "naïve\tB".encode("latin-1"), b"A\tB"]
+    good = ["Größe\tB\t".encode()] * 3
+    lines = ["sentence_a\tsentence_b\tnaïve".encode("latin-1"), *good, "A\tB\tnaïve".encode("latin-1"), b"A\tB\t"]
     (tmp_path / "p.tsv").write_bytes(b"\n".join(lines))
 
     rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})

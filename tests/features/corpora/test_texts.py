@@ -120,15 +120,15 @@ def test_typed_labels_are_those_of_a_table_of_text_and_none_is_a_missing_one(tmp
 
 
 def test_decimals_of_a_database_are_numbers(tmp_path):
-    numbers = [Decimal("7.00"), Decimal("2.50"), Decimal(10**17)]
+    numbers = [Decimal("7.00"), Decimal("2.50"), Decimal(10**30 + 1)]
     table = pl.DataFrame({"text": ["A"] * 3, "label": numbers}, schema_overrides={"label": pl.Decimal(38, 2)})
     table.write_parquet(tmp_path / "t.parquet")
-    assert found(outcomes(tmp_path, "t.parquet", dataset="texts")) == [["7"], ["2.5"], ["1" + 17 * "0"]]
+    assert found(outcomes(tmp_path, "t.parquet", dataset="texts")) == [["7"], ["2.5"], [f"{10**30 + 1}"]]
 
     pairs = pl.DataFrame({"sentence_a": ["A"] * 3, "sentence_b": ["B"] * 3, "score": numbers, "label": numbers})
     pairs.write_parquet(tmp_path / "p.parquet")
     rows = outcomes(tmp_path, "p.parquet", dataset="pairs")
-    assert [(row.score, row.label) for row in rows] == [(7, "7"), (2.5, "2.5"), (1e17, "1" + 17 * "0")]
+    assert [(row.score, row.label) for row in rows] == [(7, "7"), (2.5, "2.5"), (1e30, f"{10**30 + 1}")]
 
 
 def test_cells_that_are_neither_text_nor_number_are_rejects(tmp_path):
