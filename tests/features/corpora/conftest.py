@@ -18,11 +18,13 @@ def read_both_ways(settings: CorpusSettings, folder: Path) -> list[Outcome]:
     outcomes = list(read_outcomes(settings, folder))
     in_batches: dict[int, Outcome] = {}
     for pairs, others in read_batches(settings, folder):
-        in_batches |= dict(others)
+        batch = dict(others)
         for row in pairs.iter_rows(named=True):
             cells = (row[name] for name in ("split", "text_a", "text_b", "score", "label"))
             origin = f"{row['file']}:{row['line']}"
-            in_batches[row["row"]] = PairRow(*cells, origin, row["group"])
+            batch[row["row"]] = PairRow(*cells, origin, row["group"])
+        assert in_batches.keys().isdisjoint(batch), "a row comes once"
+        in_batches |= batch
     assert [outcome for _, outcome in sorted(in_batches.items())] == outcomes
     return outcomes
 

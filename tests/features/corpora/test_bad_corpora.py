@@ -184,6 +184,7 @@ def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
 def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_rejects):
     (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n\tA\tB\tC\n")
     nowhere = {"image_id": None, "caption": "C"}
+    (tmp_path / "c.token").write_text("1.jpg#0\tA\n1.jpg#1\n#2\tB\n1.jpg#3\tC\n")
     annotations = [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}, nowhere, nowhere]
     (tmp_path / "c.json").write_text(json.dumps({"annotations": annotations}))
 
@@ -194,6 +195,9 @@ def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_r
         ("c.tsv:3", Code.WRONG_COLUMNS),
         ("c.tsv:4", Code.WRONG_COLUMNS),
     ]
+    rows, rejects = rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.token"})
+    assert [(row.text_a, row.text_b) for row in rows] == [("A", "C")]
+    assert [reject.entity_id for reject in rejects] == ["c.token:2", "c.token:3"]
     rows, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "B")]
     assert [reject.entity_id for reject in rejects] == ["c.json:2", "c.json:4", "c.json:5"]
@@ -284,9 +288,11 @@ def test_a_pattern_that_finds_nothing_is_named(tmp_path, rows_and_rejects):
 def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path):
     (tmp_path / "a.tsv").write_text("sentence_a\tsentence_b\tscore\nA\tB\t1\nA\tB\tx\n")
     (tmp_path / "b.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
+    (tmp_path / "c.tsv").write_text("sentence_a\tsentence_b\tscore\nA\tB\t1\n\tB\t1\n")
 
-    with refused(RowWrong):
-        read_evaluation(EvaluationSet(dataset="pairs", file="a.tsv"), tmp_path)
+    for name in ("a.tsv", "c.tsv"):
+        with refused(RowWrong):
+            read_evaluation(EvaluationSet(dataset="pairs", file=name), tmp_path)
     with refused(NothingToScore):
         read_evaluation(EvaluationSet(dataset="pairs", file="b.tsv"), tmp_path)
 

@@ -11,12 +11,12 @@ import pytest
 from sentences import refused
 
 from features.core.errors import RowError
-from features.core.faults import ColumnMissing, UnknownForm
+from features.core.faults import ColumnMissing, FileEmpty, UnknownForm
 from features.core.types import RejectCode as Code
 from features.corpora.cells import as_text
 from features.corpora.dataset import TableLayout
 from features.corpora.headers import reading_parquet
-from features.corpora.tables import named_rows, read_blocks
+from features.corpora.tables import named_rows, read_blocks, read_rows
 
 LAYOUT = TableLayout(columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b"}, form="parquet")
 
@@ -42,6 +42,13 @@ def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path, in_c
     path.write_bytes(content[:4] + bytes(20) + content[24:])
     with refused(UnknownForm):
         [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet", ["sentence_a"]))]
+
+
+@pytest.mark.parametrize("read", [read_blocks, read_rows])
+def test_parquet_without_rows_is_empty(tmp_path, read):
+    pl.DataFrame(schema={"sentence_a": pl.String, "sentence_b": pl.String}).write_parquet(tmp_path / "p.parquet")
+    with refused(FileEmpty):
+        list(read(tmp_path / "p.parquet", LAYOUT))
 
 
 def test_parquet_text_that_is_not_utf8_is_one_sentence(tmp_path, capfd):
