@@ -195,6 +195,10 @@ class RecordUnreadable(InputError, code="FF142"):
     """A file that an earlier step wrote cannot be read: run that step again."""
 
 
+class FileChanged(InputError, code="FF143"):
+    """A file was changed while it was read: run the same command again when the file is written to its end."""
+
+
 class NoProjectFile(SettingsError, code="FF201"):
     """No project file is there, or it cannot be read: name it with `--project`, or run `facetflow new`."""
 

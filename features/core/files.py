@@ -24,6 +24,7 @@ import polars as pl
 from features.core.faults import (
     CellNotWritable,
     ColumnMissing,
+    FileChanged,
     FileEmpty,
     FileMissing,
     FileTooLong,
@@ -131,6 +132,12 @@ def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedRead
         raise GzipWrong(
             f"{source_name(path)} is not a complete gzip file ({error}): fetch or make it again."
         ) from error
+
+
+def changed(path: Path) -> FileChanged:
+    """Return the error that a file was changed while it was read."""
+    again = "run the same command again when it is written to its end"
+    return FileChanged(f"{source_name(path)} was changed while it was read: {again}.")
 
 
 def source_name(path: Path) -> str:

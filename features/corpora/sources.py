@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from features.core.faults import FileMissing, NotAFile, SplitUnclear
-from features.core.files import open_bytes
+from features.core.files import changed, open_bytes
 from features.core.types import SPLITS, Split
 from features.core.wording import counted
 from features.corpora.dataset import Dataset, GraphLayout, TableLayout
@@ -156,13 +156,12 @@ class Digests:
             self._now[name] = before
         return self._now[name].sha256
 
-    def to_record(self) -> dict[str, Recorded] | None:
-        """Return the digests that a later process may rely on; None if a file has changed since its digest was made."""
-        try:
-            same = all(_state(Path(name)) == state[:4] for name, state in self._now.items())
-        except OSError:
-            return None
-        return {name: state for name, state in self._now.items() if name not in self._young} if same else None
+    def to_record(self) -> dict[str, Recorded]:
+        """Return the digests that a later process may rely on; raise an InputError if a file has changed since."""
+        for name, state in self._now.items():
+            if not Path(name).is_file() or _state(Path(name)) != state[:4]:
+                raise changed(Path(name))
+        return {name: state for name, state in self._now.items() if name not in self._young}
 
 
 def _state(path: Path) -> tuple[int, int, int, int]:

@@ -40,7 +40,10 @@ _SHOWN_LABELS = 3
 
 
 def ingest_corpora(project: Project, store: Store, run_id: str, *, damaged: Sequence[Damage] = ()) -> Ingested:
-    """Read what has changed of the corpora, commit the rows that the store does not hold, and return them."""
+    """Read what has changed of the corpora, commit the rows that the store does not hold, and return them.
+
+    Nothing is committed if a file was changed meanwhile: a row that was cut off would stay.
+    """
     before = Memory.of(store)
     ingested, memory = _read(project, store, before, damaged)
     if ingested.report.unread < ingested.report.rows or list(before.keys) != [each.name for each in project.corpora]:
@@ -98,7 +101,7 @@ def read_corpora(project: Project, store: StoreReader, *, damaged: Sequence[Dama
 def _read(
     project: Project, store: StoreReader, before: Memory, damaged: Sequence[Damage]
 ) -> tuple[Ingested, Memory | None]:
-    """Return what is new, and what to remember once it is committed; None if files changed while they were read."""
+    """Return what is new, and what to remember once it is committed; None if a file could not be read at first."""
     digests = Digests(before.files)
     keys = keys_of(project.corpora, project.guard, project.ingest, project.base, digests)
     names = [corpus.name for corpus in project.corpora]
@@ -133,7 +136,7 @@ def _read(
     others = {name: count for name, count in counts.items() if given.get(name, count) != count}
     told = [Fault.told(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
     memory = None
-    if files is not None and list(keys) == names:
+    if list(keys) == names:
         report = ingested.report.settled()
         memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=given)
     return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": told})), memory

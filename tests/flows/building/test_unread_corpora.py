@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from features.core.faults import FileChanged
 from features.corpora import sources as of_files
+from features.corpora.batches import read_batches
 from features.ingest import building
 from features.ingest.unread import Memory
 from features.store.store import Store
@@ -262,6 +264,19 @@ def test_a_store_that_another_project_has_changed_is_read_for(folder, read):
     assert set(read) == {"first", "second", "papers", "talks"}
 
 
+def test_nothing_is_kept_of_a_corpus_that_changes_while_it_is_read(folder, monkeypatch):
+    def reading(corpus, base):
+        yield from read_batches(corpus, base)
+        write_rows(folder, "first", random.Random(9), 20)
+
+    monkeypatch.setattr(building, "read_batches", reading)
+    project = write_project(folder)
+    store = Store.open(project.store, create=True, project="mine")
+    with pytest.raises(FileChanged):
+        ingest_corpora(project, store, "first")
+    assert not store.committed("sentences")
+
+
 def test_rejects_that_are_damaged_are_written_again(folder):
     project = write_project(folder)
     store = Store.open(project.store, create=True, project="mine")
@@ -308,4 +323,5 @@ def test_the_digest_of_an_old_file_is_kept_and_the_file_not_opened(tmp_path, mon
     again = of_files.Digests(first.to_record())
     assert again.of(path) == digest
     path.write_text("when")
-    assert again.to_record() is None
+    with pytest.raises(FileChanged):
+        again.to_record()
