@@ -77,6 +77,11 @@ def evaluate_all(
     own = own_docstrings(settings)
     jobs = [job.model_copy(update={"own_metrics": own}) for job in jobs]
     with in_use(*(job.output for job in jobs)):
+        # Now, since an evaluation set may change while it is scored on: then another evaluation is due.
+        identities = {
+            job.output: evaluation_identity(trained_as(job.output), run_id(settings.runs, job.output), job)
+            for job in jobs
+        }
         done, failure = _evaluated(jobs)
         if promote:
             try:
@@ -87,8 +92,7 @@ def evaluate_all(
                 raise
         for job in done:
             if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
-                name = run_id(settings.runs, job.output)
-                record_evaluation(job.output, evaluation_identity(trained_as(job.output), name, job))
+                record_evaluation(job.output, identities[job.output])
     for job in done:
         outbox.show_all(show_evaluation(settings, metrics_file(job.output, job.suites)))
     folders = [job.output for job in done]

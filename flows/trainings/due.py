@@ -276,12 +276,13 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
 
 def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     """Return the digests of the files of an evaluation set, in order; of those that can be read."""
-    found: list[Path] = []
+    digests: list[str] = []
     for files in evaluation.splits.values():
-        with suppress(InputError):
+        with suppress(InputError, OSError):
             for path, name in expand(files, base, evaluation.files_key):
-                found += dict.fromkeys(files_of(evaluation.record, CorpusFile(path, name, ())))
-    return [file_sha256(path) for path in found]
+                read = dict.fromkeys(files_of(evaluation.record, CorpusFile(path, name, ())))
+                digests += map(file_sha256, read)
+    return digests
 
 
 def _json(content: Any) -> str:

@@ -11,8 +11,9 @@ from features.core.faults import EncoderUnfinished, UnknownName
 from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
+from flows.server.outbox import Outbox
 from flows.trainings import promoting
-from flows.trainings.due import evaluation_job
+from flows.trainings.due import evaluation_identity, evaluation_job
 from flows.trainings.finished_runs import check_suites, left_behind, runs_to_evaluate
 from training.evaluation.promotion import Verdict, current_run, promote
 from training.run_records import LOCK, evaluation_of
@@ -160,6 +161,19 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     with pytest.raises(InputError):
         evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
     assert [evaluation_of(run).message for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
+
+
+def test_an_evaluation_is_due_again_if_a_set_changes_while_it_is_scored_on(project, monkeypatch, tmp_path):
+    rated = tmp_path / "rated.tsv"
+    rated.write_text("sentence_a\tsentence_b\tscore\na\tb\t1\n")
+    sets = ({"dataset": "pairs", "name": "rated", "file": str(rated)},)
+    project = Project.model_validate(project.model_dump() | {"evaluation": sets})
+    (before,) = jobs = [evaluation_job(project, project.runs / SEEDS[0])]
+    expected = evaluation_identity({}, SEEDS[0], before)
+    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: rated.write_text("sentence_a\tsentence_b\tscore\n"))
+    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
+    evaluate_encoder.evaluate_all(project, jobs, Outbox(None), promote=False, unattended=True)
+    assert evaluation_of(project.runs / SEEDS[0]).identity == expected
 
 
 @pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])
