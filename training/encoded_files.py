@@ -8,6 +8,7 @@
 Each part is encoded on its own, so the file is the same to the byte however often the run was killed.
 """
 
+import hashlib
 import itertools
 import json
 import shutil
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from features import models
 from features.core.durable import file_sha256, write_whole
 from features.core.faults import NotAFile, UnknownName
-from features.core.files import source_name
+from features.core.files import changed, source_name
 from features.core.locks import only_one
 from features.core.outputs import check_output, format_of, whole_file
 from features.core.types import OnRows, ignore_rows
@@ -83,8 +84,9 @@ def encode_file(
         raise UnknownName(f"There is no precision {precision!r}; there are: {', '.join(get_args(Precision))}.")
     if source.is_fifo() or source.is_char_device():
         raise NotAFile(f"{source_name(source)} can be read only once, and is needed twice: write it to a file first.")
-    empty, wrong, total, named = 0, [], 0, False
+    empty, wrong, total, named, seen = 0, [], 0, False, hashlib.sha256()
     for row in stream_texts(source, columns):
+        seen.update(repr(row).encode())
         total += 1
         named = named or bool(row.id)
         empty += not row.text and not row.problem
@@ -107,9 +109,12 @@ def encode_file(
         of_int8 = parts / "ranges.npy"
         ranges: NDArray[np.float32] | None = np.load(of_int8, allow_pickle=False) if of_int8.exists() else None
         on_rows(0, total)
-        cut = 0
+        cut, again = 0, hashlib.sha256()
         for number, start in enumerate(range(0, total, _PART)):
             some = list(itertools.islice(rows, _PART))
+            if not some:  # it was cut off
+                break
+            again.update("".join(map(repr, some)).encode())
             part = parts / f"{number:05}.parquet"
             cut += count_cut(model, [row.text for row in some])
             if not part.exists():
@@ -123,6 +128,9 @@ def encode_file(
                 with whole_file(part) as file:
                     pq.write_table(table, file)
             on_rows(start + len(some), total)
+        if again.digest() != seen.digest():
+            (parts / _RECORD).unlink()  # else the next run would go on from parts of another text
+            raise changed(source)
         made |= {"name": encoder_title(encoder)} | ({} if ranges is None else {"ranges": ranges.tolist()})
         _join(sorted(parts.glob("*.parquet")), output, made)
     return Encoded(total, empty, tuple(wrong), cut)

@@ -16,6 +16,7 @@ from sentences import refused
 from features.core.faults import (
     AnotherProcess,
     DeviceMissing,
+    FileChanged,
     FileEmpty,
     FileMissing,
     NotAFile,
@@ -155,6 +156,23 @@ def test_parts_of_other_texts_or_of_another_size_are_not_used(model, tiny_encode
     monkeypatch.setattr(encoded_files, "_PART", rows)
     encode_file(model, tiny_encoder, source, output)
     assert pl.read_parquet(output)["text"].to_list() == source.read_text().split("\n")[:-1]
+
+
+def test_a_file_that_changes_while_it_is_encoded_is_refused_and_no_part_of_it_kept(
+    model, tiny_encoder, source, tmp_path
+):
+    whole, output = source.read_text(), tmp_path / "v.parquet"
+
+    def cut(done, _total):
+        if not done:
+            source.write_text(whole[:100])
+
+    with refused(FileChanged):
+        encode_file(model, tiny_encoder, source, output, on_rows=cut)
+    assert not output.exists()
+    source.write_text(whole)  # as a copy is cut off while it is written
+    encode_file(model, tiny_encoder, source, output)
+    assert pl.read_parquet(output)["text"].to_list() == whole.split("\n")[:-1]
 
 
 def test_int8_goes_on_where_no_text_was_encoded_yet(model, tiny_encoder, source, tmp_path):
