@@ -14,11 +14,13 @@ from features.core.durable import file_sha256
 from features.core.errors import InputError
 from features.core.faults import StageOff, UnknownName
 from features.core.file_errors import clear_errors
+from features.core.files import changed
 from features.core.leftovers import scratch
 from features.core.types import Shard
 from features.core.wording import did_you_mean
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import locate
+from features.models import stamp
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -168,7 +170,7 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
     from features.parsers.bank import build_bank  # loads pyarrow, which most plans need not
 
     files = graph_files(project)
-    content = hashlib.blake2b(digest_size=6)
+    content, before = hashlib.blake2b(digest_size=6), [stamp(file) for file in files]
     for file in files:
         content.update(file_sha256(file).encode() if file.is_file() else b"missing")
     # Named by content, because a worker of a long-lived cluster keeps the index that it has opened.
@@ -181,6 +183,9 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
         if name not in stored:
             with scratch("graphs") as folder:
                 build_bank(files, folder / name)
+                for file, state in zip(files, before, strict=True):
+                    if stamp(file) != state:
+                        raise changed(file)
                 storage.put(f"graphs/{name}", folder / name)
         if index_folder is None:
             storage.delete(*(f"graphs/{other}" for other in stored if other != name))

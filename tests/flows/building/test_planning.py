@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from generated import ENCODER
 
+from features.core.faults import FileChanged
 from features.core.types import Shard
+from features.parsers import bank
 from features.store.damage import Damage
 from features.store.storage import FolderStorage
 from features.store.store import Store
@@ -18,6 +20,7 @@ from flows.command_line import run
 from flows.commands.gc import _needed
 from flows.pages.build_facts import BuildFacts, FactKeeper
 from flows.project import load
+from flows.stages import chain
 
 READERS = (
     ["plan", "--explain"],
@@ -62,6 +65,22 @@ def test_a_plan_does_not_touch_the_index_of_graphs_of_a_running_build(built, mon
     monkeypatch.chdir(built.folder)
     assert run(["plan"]) == 0
     assert snapshot(index) == before
+
+
+def test_an_index_of_graphs_that_change_while_they_are_read_is_not_kept(project, monkeypatch):
+    project.write(4)
+    settings = load(project.folder / "facetflow.toml")
+    store = Store.open(settings.store, create=True)
+    build_bank = bank.build_bank
+
+    def cut(files, index):
+        os.truncate(files[0], 100)
+        build_bank(files, index)
+
+    monkeypatch.setattr(bank, "build_bank", cut)
+    with pytest.raises(FileChanged):
+        chain(settings, store)
+    assert store.storage.names("graphs") == []
 
 
 def test_a_first_build_is_planned_without_making_a_store(project, monkeypatch, capsys):
