@@ -14,6 +14,8 @@ All knowledge about deltalake is confined to this module. What we found out abou
 - `vacuum(keep_versions=...)` and opening read a version anew, 50 ms each: for many, `files_at` reads the log once.
 - The log and its checkpoints are written without fsync: we sync them after the commit. Nothing opens a table whose last
   checkpoint is empty.
+- Without a version, a table is opened by `_last_checkpoint`; in a copy made during a build, that may name a checkpoint
+  that was not copied, so every table is opened by the number of its version.
 """
 
 import contextlib
@@ -126,8 +128,10 @@ class Table:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
         url, options = self.storage.url(self._folder), dict(self.storage.options or {})
         with self._clear_errors("Reading", version):
-            if to_commit or (entry := self._entry(version)) is None:
-                table = DeltaTable(url, version=version, storage_options=options)
+            entry = self._entry(version)
+            if to_commit or entry is None:
+                number = version if entry is None else _version(entry)
+                table = DeltaTable(url, version=number, storage_options=options)
             else:
                 table = _kept(url, tuple(options.items()), entry)
             table_id = str(table.metadata().id)

@@ -410,3 +410,12 @@ def test_a_checkpoint_of_the_log_is_forced_to_disk(store, recipes, filled, monke
 
     (checkpoint,) = log.glob("*.checkpoint.parquet")
     assert checkpoint in synced  # one that a power cut left empty would make the table unreadable
+
+
+def test_a_copy_that_lacks_the_last_checkpoint_is_written_to(store, recipes, filled):
+    for shard in ("s0", "s1"):
+        receipt = store.write_shard("sentences", shard, mark(recipes, "sentences"), filled("sentences", [shard]))
+        store.commit([receipt], run_id="r", recipes=recipes)
+        hint = Path(store.location, "tables/sentences/_delta_log/_last_checkpoint")
+        hint.write_text('{"version": 20, "size": 1}')
+    assert ids(store) == ["s0", "s1"]
