@@ -55,7 +55,8 @@ def runs_to_evaluate(settings: project.Project, names: Sequence[str]) -> list[Pa
     runs: dict[Path, None] = {}
     for name, encoder in (encoders or {"": latest_encoder(settings.runs)}).items():
         run = encoder.parent
-        seeds = [run] if run_id(settings.runs, run) == name else seeds_of(run)
+        alone = runs_named(settings.runs, name) == [run]  # by its id, or by a link such as `syntax/current`
+        seeds = [run] if alone else seeds_of(run)
         runs |= dict.fromkeys(seed for seed in seeds if is_finished(seed))
     return list(runs)
 

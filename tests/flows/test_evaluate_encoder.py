@@ -54,6 +54,12 @@ def test_an_encoder_means_the_finished_seeds_of_its_newest_training(project, nam
     assert [run.relative_to(project.runs).as_posix() for run in runs_to_evaluate(project, names)] == list(found)
 
 
+def test_a_link_to_a_seed_and_its_id_with_a_slash_mean_that_seed_alone(project):
+    promote(project.runs / SEEDS[0], "syntax")
+    for name in ("syntax/current", f"{SEEDS[0]}/"):
+        assert runs_to_evaluate(project, [name]) == [project.runs / SEEDS[0]]
+
+
 def test_a_project_whose_encoders_have_other_names_evaluates_the_newest_run(project):
     renamed = project.model_copy(update={"encoders": project.encoders[2:]})
     assert runs_to_evaluate(renamed, ()) == [project.runs / name for name in SEEDS]
