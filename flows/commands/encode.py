@@ -117,25 +117,28 @@ def facets(
     import polars as pl
 
     from features.core.files import read_table, write_table
-    from flows.console.searching import Searcher
+    from flows.console.here import Here
+    from training.encoders.loading import load_encoder
     from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
+    from training.search.choosing import named_or_in_use
 
     form = format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
     check_output(output, file)
     with nothing_half_written():
         table = read_table(file)
         vectors = _vectors(table, file, column)
-        searcher = Searcher(project, encoder, None, device)
-        of_project = searcher.chosen.name != BUNDLED_ENCODER
-        if encoder is None and not (of_project and (searcher.chosen.folder / FILE_NAME).is_file()):
-            searcher = Searcher(project, BUNDLED_MAP, None, device)
-        layout = FacetLayout.load(searcher.chosen.folder)
-        metadata = _check_origin(file, searcher.chosen.folder)
-        made = facets_of(searcher.chosen.folder, searcher.model, layout, vectors)
+        here = Here.read(project)
+        folder, name = named_or_in_use(here.runs, encoder, among=here.encoders)
+        if encoder is None and (name == BUNDLED_ENCODER or not (folder / FILE_NAME).is_file()):
+            folder, name = named_or_in_use(here.runs, BUNDLED_MAP)
+        here.use(folder, encoder)
+        layout = FacetLayout.load(folder)
+        metadata = _check_origin(file, folder)
+        made = facets_of(folder, load_encoder(folder, device=device), layout, vectors)
         given = pl.col(column).is_not_null()
         at = table.select(pl.when(given).then(given.cum_sum() - 1)).to_series()
         write_table(table.with_columns(pl.Series(column, made).gather(at)), output, form, metadata)
-    say_written(f"{len(layout.facets)} facets of {counted(len(made), 'vector')} by {searcher.chosen.name}", output)
+    say_written(f"{counted(len(layout.facets), 'facet')} of {counted(len(made), 'vector')} by {name}", output)
 
 
 def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:

@@ -123,3 +123,7 @@ def test_a_project_whose_encoders_have_no_facets_uses_the_map_of_the_package(mad
     (run_folder / "encoder/training.json").write_text('{"settings": {"kind": "aspect"}}')
     assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0
     assert f"Wrote 2 facets of 3 vectors by {BUNDLED_MAP}" in capsys.readouterr().err
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Router"}]
+    (run_folder / "encoder/modules.json").write_text(json.dumps(modules))
+    (run_folder / "encoder/router_config.json").write_text(json.dumps({"structure": {"animal": [], "place": []}}))
+    assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0, "no route is asked for"
