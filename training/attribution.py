@@ -94,13 +94,15 @@ def attribute(
 
     Words are what the encoder has read at each, or, with `inputs`, what each is before anything is read.
     """
-    dimensions = facet_dimensions(layout, facet)
+    dimensions = slice(None, model.truncate_dim) if facet == WHOLE else facet_dimensions(layout, facet)
+    prompt = model.prompts.get(model.default_prompt_name or "", "")  # `encode` puts it before each
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
         raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
     of_tokens = _input_vectors if inputs else _token_vectors
     model.eval()  # as `encode` does: a training leaves dropout on
     (words_a, left), (words_b, right) = (
-        _by_word(model, text, of_tokens(model, text, route, dimensions)) for text in map(normalise, (a, b))
+        _by_word(model, text, of_tokens(model, text, route, dimensions))
+        for text in (f"{prompt}{normalise(side)}" for side in (a, b))
     )
     norm = 1.0 if inputs else np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
     return Attribution(facet, words_a, words_b, left @ right.T / max(float(norm), TINY))

@@ -39,6 +39,14 @@ def test_shares_sum_to_the_cosine_of_the_whole_and_of_every_facet(encoder, a, b)
         assert shares.similarity == pytest.approx(u @ v / np.linalg.norm(u) / np.linalg.norm(v), abs=1e-5)
 
 
+def test_shares_are_of_what_encode_reads_and_gives(tiny_encoder):
+    model = load_encoder(tiny_encoder)
+    model.prompts, model.default_prompt_name, model.truncate_dim = {"own": "the dog: "}, "own", 16
+    u, v = model.encode(["two cat sleeps", "a zebra"]).astype(np.float64)
+    similarity = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
+    assert attribute(model, None, "two cat sleeps", "a zebra").similarity == pytest.approx(similarity, abs=1e-5)
+
+
 @pytest.mark.parametrize(("a", "b"), [("two cat sleeps", "a zebra runs not"), ("dog", "the dog"), ("cat", "cat")])
 def test_shares_of_inputs_sum_to_what_words_add_to_a_sentence_without_any(encoder, a, b, monkeypatch):
     monkeypatch.setattr(attribution, "_STEPS", 200)
