@@ -76,8 +76,8 @@ def read_scores(file: Path) -> dict[str, Any]:
     """Read scores."""
     if not file.exists():
         raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
-    scores: dict[str, Any] = read_json(file)
-    if scores.get("format") != FORMAT:
+    scores: Any = read_json(file)
+    if not isinstance(scores, dict) or scores.get("format") != FORMAT:
         raise EvaluationDamaged(
             f"{str(file)!r} was written by another version of facetflow; run `facetflow evaluate` again"
         )
@@ -130,7 +130,7 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         write_json(aside / METRICS_FILE, scores)
         write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
         before: Mapping[str, str] = {}
-        with suppress(InputError):  # there was none, or it is damaged
+        with suppress(InputError, AttributeError):  # there was none, or it is damaged
             before = read_json(metrics).get("files", {})
         for file in (*tables, aside / _JOB_FILE):
             file.replace(job.output / file.name)

@@ -224,9 +224,12 @@ def test_wrong_ratings_are_an_error(job, tmp_path):
 
 
 def test_scores_of_another_version_are_not_read_as_if_they_were_of_this_one(job, tmp_path):
-    (tmp_path / "metrics.json").write_text("{}")
-    with refused(EvaluationDamaged):
-        write_report(tmp_path, job.encoder)
+    for written in ("{}", "[]"):
+        (tmp_path / "metrics.json").write_text(written)
+        with refused(EvaluationDamaged):
+            write_report(tmp_path, job.encoder)
+    evaluate(job.model_copy(update={"output": tmp_path, "suites": ()}))
+    assert write_report(tmp_path, job.encoder).is_file(), "as the sentence says"
 
 
 def test_the_process_writes_the_same_files(job, scores, tmp_path, capsys):
