@@ -74,7 +74,10 @@ class RunsView(View):
         if len(chosen) == 2:
             values |= self._comparison(settings.runs, chosen, query)
         elif (scores := settings.runs / chosen[0] / METRICS_FILE).is_file():
-            values["tables"] = score_tables(read_scores(scores))
+            try:
+                values["tables"] = score_tables(read_scores(scores))
+            except FacetflowError as error:  # of another version
+                values["note"] = str(error)
         tables = [{"title": table.title, "rows": table.values or table.rows} for table in values["tables"]]
         return Answer(values, {"run": chosen[0], "beside": chosen[1:], "scores": tables, "courses": courses})
 

@@ -383,6 +383,16 @@ def test_the_course_of_a_training_is_drawn_and_its_scores_are_awaited(in_project
     assert in_project.json(f"/runs?run=&beside={address_of(run=RUN)[4:]}")["run"] == RUN
 
 
+def test_a_training_whose_scores_another_version_took_still_has_its_course(in_project):
+    scores = in_project.session.here.runs / RUN / "metrics.json"
+    scores.write_text('{"format": 0}')
+    try:
+        assert in_project.json(f"/runs?{address_of(run=RUN)}")["courses"][RUN]
+        assert "written by another version" in in_project.page(f"/runs?{address_of(run=RUN)}")
+    finally:
+        scores.unlink()
+
+
 def test_two_trainings_are_beside_each_other_and_live_while_one_runs(in_project):
     runs = in_project.session.here.runs
     other = "other/00001-abcdef/seed-0"
