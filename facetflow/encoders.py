@@ -14,6 +14,7 @@ from facetflow.arguments import Texts, pair_sentences, pair_up, read_texts, requ
 from facetflow.benchmarking import MtebEncoder
 from facetflow.explaining import Explanation, explain_readings
 from features.core.faults import CannotExplain, EmptyText, NotTexts
+from features.core.wording import counted
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
 
@@ -347,7 +348,7 @@ class Encoder:
         return internals.PairPredictor(self.folder, self.model)
 
     def __repr__(self) -> str:
-        facets = f"{len(self.facets)} facets" if self.facets else "no facets"
+        facets = counted(len(self.facets), "facet") if self.facets else "no facets"
         return f"<encoder {str(self.folder)!r}: {self.dimension} dimensions, {facets}>"
 
 

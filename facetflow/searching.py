@@ -8,6 +8,7 @@ from facetflow import internals
 from facetflow.arguments import Texts, read_texts, require_whole
 from facetflow.encoders import Encoder, load_encoder
 from features.core.faults import EmptyText
+from features.core.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class TextIndex:
 
     def __repr__(self) -> str:
         aspect = "" if self.aspect is None else f" in {self.aspect}"
-        return f"<index of {len(self)} texts{aspect}, by {self.encoder!r}>"
+        return f"<index of {counted(len(self), 'text')}{aspect}, by {self.encoder!r}>"
 
     def _named(self, nearest: "internals.Nearest") -> list[list[FoundText]]:
         return [

@@ -11,7 +11,7 @@ from features.core.errors import FacetflowError
 from features.core.faults import NoRelease
 from features.core.outputs import check_output, write_text
 from features.core.types import Shard
-from features.core.wording import clipped
+from features.core.wording import clipped, counted
 from flows.console.one_shot import check_page, say_written
 from flows.console.options import JSON, export_option, page_option, write_export
 from flows.console.tables import print_tables
@@ -85,9 +85,8 @@ def _show_store(contents: Mapping[str, Any], runs: int) -> None:
         size = table["bytes"] / 1e6
         wanted = "" if table["wanted"] is None else f", {table['wanted']} wanted"
         wanted += f", {table['missing']} to make" if table["missing"] else ""
-        click.echo(
-            f"  {table['table']:<14}{table['shards']:>6} shards {table['rows']:>12,} rows {size:>10.1f} MB{wanted}"
-        )
+        shards, rows = counted(table["shards"], "shard"), counted(table["rows"], "row")
+        click.echo(f"  {table['table']:<14}{shards:>13} {rows:>17} {size:>10.1f} MB{wanted}")
     for rejects in contents["rejects"]:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
     if contents["rejects"]:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from features.core.errors import FacetflowError
 from features.core.pages import render, tell_date
 from features.core.types import OnRows, ignore_rows
+from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from features.parsers.settings import DependencySettings
 from training.differences.parts import LEAST, NEARLY, REORDERED, Parts, by_number, by_words, depths_of, lengths
@@ -192,7 +193,7 @@ def _bars(scores: Mapping[str, BothScores]) -> list[Bar]:
     return [
         Bar(
             name=name,
-            about=f"{score.pairs:,} pairs: A {hundred(score.a)}, B {hundred(score.b)}",
+            about=f"{counted(score.pairs, 'pair')}: A {hundred(score.a)}, B {hundred(score.b)}",
             value=None if score.a is None or score.b is None else 100 * (score.b - score.a),
             interval=None if score.difference is None else (100 * score.difference.low, 100 * score.difference.high),
             verdict="unclear" if score.difference is None else score.difference.verdict,

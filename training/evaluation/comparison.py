@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import ScoredDifferently
 from features.core.pages import tell
+from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
@@ -216,7 +217,7 @@ def _note(comparison: Comparison) -> str:
     counts: dict[str, str] = {}  # once per suite where all of its scores have the same items
     for score in scores:
         name = score.suite if score.suite in comparison.same_items else score.name
-        counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {score.unit}"
+        counts[f"{score.suite}\0{name}"] = f"{name} {counted(score.items, score.unit.removesuffix('s'))}"
     return tell(NOTES, "comparison", comparison, units, judged, list(counts.values()), reasons)
 
 

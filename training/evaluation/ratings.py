@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from features.core.pages import tell
+from features.core.wording import counted
 from training.evaluation.bars import PAIRED, draw, figure_of, with_mean
 from training.evaluation.bootstrap import correlate, in_groups, paired_mean
 from training.evaluation.items import ItemScores, pair_scores, read_sets
@@ -63,7 +64,7 @@ class RatingSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         sets = result["rows"]
-        about = {row["name"]: f"{row['pairs']:,} pairs" for row in sets}
+        about = {row["name"]: counted(row["pairs"], "pair") for row in sets}
         rows = with_mean(sets, result["mean"], f"average of {len(sets)} sets")
         return Chapter(
             about="How well the similarity of whole sentences ranks pairs as people do.",

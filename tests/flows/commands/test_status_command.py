@@ -65,6 +65,7 @@ def test_only_tables_that_the_project_has_or_wants_are_shown(tmp_path, monkeypat
     ingest_corpora(load(tmp_path / "facetflow.toml"), Store.open(tmp_path / "store", create=True), "run-1")
     tables = re.findall(r"^  (\w+) .* rows ", said(capsys), re.MULTILINE)
     assert tables == ["sentences", "labels"]
+    assert re.search(r"^  sentences +1 shard +2 rows ", said(capsys), re.MULTILINE)
     toml = (tmp_path / "facetflow.toml").read_text()
     (tmp_path / "facetflow.toml").write_text(f"{toml}[srl]\nenabled = true\n")
     assert re.search(r"^  srl +0 shards .*, 1 wanted, 1 to make$", said(capsys), re.MULTILINE)

@@ -75,6 +75,9 @@ def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
     row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned", "bundled"))}
     nothing = evaluation([score("srl", 0.2, 0.3)], 2)["suites"]["facets"] | {"rows": [row]}
     assert "2 dev pairs are too few, or differ too little, for any interval" in warn_of_few_pairs(nothing)
+    single = nothing | {"pairs": 1}
+    assert "The 1 dev pair is too few for any interval" in warn_of_few_pairs(single)
+    assert "1 positive pair of dev" in score_tables({"suites": {"facets": single}})[0].title
 
 
 def test_a_facet_is_above_its_baseline_only_where_the_paired_interval_says_so():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from features.core.errors import InputError
 from features.core.faults import EmptyText
+from features.core.wording import counted
 from features.metrics.explanation.comparing import MIRRORS, Difference
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
@@ -196,10 +197,8 @@ class EncoderFacts:
         if self.backbone is None:
             return f"{self.name} ({self.folder}; its {TRAINING_FILE} is missing or damaged, so its data are unknown)"
         release = "" if self.release is None else f", release {self.release}"
-        return (
-            f"{self.name}: {self.backbone}, trained on {self.training_pairs:,} pairs of {', '.join(self.corpora)}"
-            f"{release}; {self.dev_pairs:,} dev pairs"
-        )
+        learnt, dev = counted(self.training_pairs or 0, "pair"), counted(self.dev_pairs or 0, "dev pair")
+        return f"{self.name}: {self.backbone}, trained on {learnt} of {', '.join(self.corpora)}{release}; {dev}"
 
 
 def encoder_facts(folder: Path) -> EncoderFacts:

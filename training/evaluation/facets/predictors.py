@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from features.core.wording import counted
 from features.metrics.registry import explain_facet
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.evaluation.bars import Bar, draw_bars
@@ -75,7 +76,7 @@ class PredictorSuite(Suite):
             about="How well the similarity of each facet alone orders pairs as people do: what people attend to when "
             "they judge two sentences as similar.",
             charts={
-                f"{name}, {pairs:,} pairs": draw_bars(bars[name], of="the facet alone", axis=AXIS)
+                f"{name}, {counted(pairs, 'pair')}": draw_bars(bars[name], of="the facet alone", axis=AXIS)
                 for name, pairs in result["sets"].items()
             },
         )

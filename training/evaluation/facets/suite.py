@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from features.core.faults import EncoderDamaged, NothingToScore
 from features.core.pages import render, tell
+from features.core.wording import counted
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
@@ -195,7 +196,7 @@ class FacetSuite(Suite):
 
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
-        title = f"Spearman × 100 of facet and metric, {result['pairs']:,} positive pairs of {result['split']}"
+        title = f"Spearman × 100 of facet and metric, {counted(result['pairs'], 'positive pair')} of {result['split']}"
         rows = result["rows"]
         bundled = BUNDLED_ENCODER if any(row["bundled"] is not None for row in rows) else ""
         shown = [column for column in _COLUMNS if bundled or column.key != "bundled"]
@@ -209,7 +210,7 @@ class FacetSuite(Suite):
         pairs, drawn = read_items(folder / cls.file), read_drawn(folder / GRAPHS_FILE)
         examples = TypeAdapter(list[Explanation]).validate_python(result["examples"])
         about = {row["name"]: row["about"] for row in result["rows"]}
-        evaluated = f"{result['pairs']:,} positive pairs of {result['split']} ({', '.join(result['corpora'])})"
+        evaluated = f"{counted(result['pairs'], 'positive pair')} of {result['split']} ({', '.join(result['corpora'])})"
         return Chapter(
             about=tell(NOTES, "about_facets"),
             charts={"": chart_facets(result["rows"])},
@@ -265,7 +266,7 @@ class FacetSuite(Suite):
         if not both:
             return []
         before, after = (sum(side) / len(both) for side in zip(*both, strict=True))
-        return [(f"mean of {len(both)} facets", before, after)]
+        return [(f"mean of {counted(len(both), 'facet')}", before, after)]
 
 
 def _sides(data: MeasuredPairs, embed: Embed) -> Sides:

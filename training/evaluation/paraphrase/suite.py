@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import NothingToScore
 from features.core.pages import render, tell
+from features.core.wording import counted
 from training.evaluation.bars import PAIRED, Row, draw, figure_of, with_mean
 from training.evaluation.bootstrap import Drawn, differing, in_groups, paired_mean
 from training.evaluation.figures import draw_precision, draw_reliability
@@ -248,14 +249,14 @@ class ParaphraseSuite(Suite):
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:
         pairs = read_items(folder / cls.file, "set", "text_a", "text_b", "label", "score", "predicted")
-        sets, shown = result["rows"], []
+        sets, shown, names = result["rows"], [], []
         for row in sets:
             rows = pairs.filter(set=row["name"])
             wrong = {kind: _most_wrong(row, rows, row["labels"][kind]).to_dicts() for kind in ("positive", "negative")}
             caveats = f"{tell(NOTES, 'threshold', row)} {_tell_trivial(row)}".rstrip()
             shown.append({"row": row, "about": caveats, "plots": _curves(row, rows), "wrong": wrong})
-        names = [f"{row['name']} ({row['pairs']:,} pairs{row['split'] and ' of ' + row['split']})" for row in sets]
-        about = [f"{row['pairs']:,} pairs, {row['positives']:,} of them paraphrases" for row in sets]
+            names.append(f"{row['name']} ({counted(row['pairs'], 'pair')}{row['split'] and ' of ' + row['split']})")
+        about = [f"{counted(row['pairs'], 'pair')}, paraphrases: {row['positives']:,}" for row in sets]
         bars = with_mean(sets, result["mean"], "mean")
         return Chapter(
             about="How well paraphrases are distinguished from other pairs. A bar is the F1 of the predicted "
@@ -372,6 +373,6 @@ def _figure(result: Row) -> Figure:
     measure = f"mean F1 of paraphrases over {len(sets)} sets" if len(sets) > 1 else f"F1 on {sets[0]['name']}"
     after = ""
     if swapped := [row for row in sets if row["swapped"] is not None]:
-        pairs, changed = (sum(row[counted] for row in swapped) for counted in ("pairs", "changed"))
+        pairs, changed = (sum(row[number] for row in swapped) for number in ("pairs", "changed"))
         after = f" Swapping the sentences changes {_tell_share(changed / pairs)} of the predictions."
     return figure_of(score, f"{measure}.", after)
