@@ -63,14 +63,12 @@ def draw_negatives(
             left = left[~may_be]
         remaining.append(left)
     left = np.concatenate(remaining)
-    if not len(left):
-        return drawn, other
     # Few candidates remain for these (a small split, or one question with many answers): list them once.
     listed: dict[int, NDArray[np.uint32]] = {}
-    all_sentences = np.unique(np.concatenate(of_pool))
+    all_sentences = np.unique(np.concatenate(of_pool)) if len(left) else None
     for each, last in zip(left, draws(ids[drawn[left]], _TRIES).tolist(), strict=True):
         anchor = int(a[drawn[each]])
-        if anchor not in listed:
+        if anchor not in listed and all_sentences is not None:
             listed[anchor] = all_sentences[_may_be(np.full_like(all_sentences, anchor), all_sentences, paired)]
         if len(listed[anchor]):
             other[each] = listed[anchor][last % len(listed[anchor])]
