@@ -10,7 +10,6 @@ The folder of a search, within that of the run, is deleted once the encoder is w
                                    tried.json, its result
 """
 
-import math
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,7 +18,6 @@ from typing import Any
 
 import torch
 
-from features.core.errors import SettingsError
 from features.core.faults import Conflict
 from training.encoders.running import Learnt, TaskT, TrainingPlan, Tried
 from training.encoders.settings import EncoderSettings, Point
@@ -80,7 +78,10 @@ def _search(
     folder = plan.job.output / SEARCH
     task = make_task(points[0].settings)
     if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
-        raise _no_score("there is none")
+        raise Conflict(
+            "`search` chooses by the dev score, and there is none: give the corpora a dev split, name a set of ratings "
+            "in `choose_by`, or leave `search` out."
+        )
     start = {name: value.detach().clone() for name, value in parameters_of(task.groups).items()}
 
     def loop_at(point: Point) -> tuple[TaskT, Loop]:
@@ -113,13 +114,6 @@ def _search(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _no_score(why: str) -> SettingsError:
-    return Conflict(
-        f"`search` chooses by the dev score, and {why}: give the corpora a dev split, name a set of ratings in "
-        "`choose_by`, or leave `search` out."
-    )
-
-
 def _make_loop(
     plan: TrainingPlan, machine: Machine, settings: EncoderSettings, task: Task, part: str = "", within: str = ""
 ) -> Loop:
@@ -142,10 +136,13 @@ def _known(folder: Path, point: Point, identity: str) -> Tried | None:
 
 
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
-    if outcome.best_scores is None or not math.isfinite(outcome.best_value):
-        raise _no_score(f"that of {point.name} is not a number")
     tried = Tried(
-        dict(point.values), outcome.best_value, outcome.best_scores, outcome.steps, outcome.best_step, outcome.seconds
+        dict(point.values),
+        outcome.best_value,
+        outcome.best_scores or {},
+        outcome.steps,
+        outcome.best_step,
+        outcome.seconds,
     )
     if together.rank() == 0:
         write_json(folder / point.name / _TRIED, {"identity": identity, "tried": asdict(tried)})
