@@ -51,11 +51,9 @@ class LabelledTexts:
         """Split → number of its texts, sorted."""
         return dict(self.labels.group_by("split").agg(pl.col("text").n_unique()).sort("split").iter_rows())
 
-    def select(
-        self, *, splits: Collection[str] = (), corpora: Collection[str] = (), aspects: Collection[str] = ()
-    ) -> Self:
-        """Return the labels of some splits, corpora and aspects (all when empty), with only their texts."""
-        kept = choose_rows(self.labels, split=splits, corpus=corpora, aspect=aspects)
+    def select(self, *, splits: Collection[str] = (), corpora: Collection[str] = ()) -> Self:
+        """Return the labels of some splits and corpora (all when empty), with only their texts."""
+        kept = choose_rows(self.labels, split=splits, corpus=corpora)
         used = np.unique(kept["text"].to_numpy())
         return type(self)(
             texts=tuple(self.texts[position] for position in used),
