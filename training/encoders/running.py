@@ -53,7 +53,7 @@ class TrainingPlan:
     settings: EncoderSettings  # settings, with everything that follows from the data
     data_digest: str  # digest of the training data (`MeasuredPairs.digest`, `LabelledTexts.digest`)
     backbone_digest: str  # digest of the files of the start model
-    source: Mapping[str, Any]  # where the data came from; used in messages only
+    source: Mapping[str, Any]  # where the data came from; no part of the identity
     ratings: ChosenRatings | None = None  # ratings that choose the model; None if it is chosen on the dev pairs
     dropped: int = 0  # number of training pairs that are left out because they are also in another split
     backbone: Path = Path()  # folder of the start model

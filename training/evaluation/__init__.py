@@ -1,1 +1,1 @@
-"""How good an encoder is: facets against metrics, similarity against human ratings; scores, tables and a report."""
+"""How good an encoder is: scores by suites, their intervals, comparison and promotion; tables and a report."""

@@ -8,8 +8,8 @@
 
 A result is JSON of one form, and everything that is shown is made from it, right away or later from the file:
 
-    rows    one per score: `name`, `encoder` (higher is better), and what else is shown of it, mostly a `Paired`
-    mean    over the rows, a `Paired`; None where there is none
+    rows    one per score: `name`, `encoder` (higher is better), and what else is shown of it, mostly a `Drawn.paired`
+    mean    over the rows, a `Drawn.paired`; None where there is none
     data    digests: results are on the same data where these are equal
 
 Texts are embedded once, however many suites need them (`training.evaluation.models`).

@@ -133,8 +133,8 @@ class GraphPooling(SavedModule):
     """Relational graph convolutions over word vectors, and the mean of the nodes.
 
     Labels are counted with the one for unknown labels (`LabelNumbers`). If fewer are given, the last one stands for all
-    that follow; with 1 all edges of a direction are alike. Without layers the words are taken as they are; without
-    bases (`RelationalGraphLayer`) matrices are full.
+    that follow; with 1 all edges of a direction are alike. Without layers the nodes are the words
+    after affine and ReLU; without bases (`RelationalGraphLayer`) matrices are full.
     """
 
     config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout", "direction"]  # noqa: RUF012 - as there

@@ -18,7 +18,8 @@ from training.modules.tagging_transformer import NUMBERS, ROLES, SPAN_PLACES
 from training.types import SpanWeights
 
 WEIGHTS = "span_weights"
-"""Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding; those of a sentence sum to 1."""
+"""Key of the weights of the spans, (n_sentences, n_spans), in [0, 1]: 0 for padding; those of a sentence that has any
+sum to 1."""
 
 
 class SpanPooling(SavedModule):

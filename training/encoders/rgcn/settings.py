@@ -25,7 +25,7 @@ class RgcnSettings(PairSettings):
         direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
         relations: `all` gives each label its own matrices, `one` shares them among all labels.
         trees: `parsed`, or `random` trees by the seed of the loop: a gain from these is not due to syntax.
-        graph_layers: number of convolutions; 0 takes the mean of the words as they are.
+        graph_layers: number of convolutions; 0 takes the mean of the words, each by itself.
         width: width of the nodes.
         bases: number of bases that the relation matrices are mixed from, or `full` for a separate matrix for each.
         graph_dropout: share of the nodes' values dropped in training.

@@ -131,7 +131,8 @@ def measure_reliability(similarities: NDArray[np.float64], measured: NDArray[np.
     """Return the rank correlation of a facet and its metric on some pairs, (n_pairs,) each, with a 95 % interval.
 
     The interval is Fisher's, with the variance of Bonett & Wright (2000) for Spearman's coefficient,
-    (1 + r²/2) / (n - 3). At r = 0, where it decides, that equals the permutation variance, with or without ties.
+    (1 + r²/2) / (n - 3). At r = 0, where it decides, that is little more than the permutation variance,
+    1 / (n - 1), with or without ties.
     """
     pairs = len(similarities)
     (correlation,) = spearman(similarities[:, None], measured)

@@ -1,4 +1,4 @@
-"""Task of S3BERT for the loop: batches of pairs, its two objectives, and the dev loss.
+"""Task of S3BERT for the loop: batches of pairs, its objectives, and the dev loss.
 
 Sentences are embedded by a map of stored embeddings, or by tuned layers:
 
@@ -40,7 +40,7 @@ from training.progress import with_progress
 Pairs = NDArray[np.int64]
 Sentences = NDArray[np.int64]
 _CONSISTENT = 256  # pairs of a batch, at most, whose sentences are compared with one another
-_SHARE = 0.1  # of the facets in the squared length of an embedding, before training and in the encoder
+_SHARE = 0.1  # of the facets in the squared length of an embedding of the encoder; about that before training
 
 
 def add_map(model: SentenceTransformer, outputs: int, *, seed: int) -> Dense:
@@ -180,7 +180,7 @@ class Prepared:
 
 
 class S3bertTask:
-    """Train a map or tuned layers, and the scales of the decomposition, by the two objectives."""
+    """Train a map or tuned layers, and the scales of the decomposition, by the objectives."""
 
     unit = "pairs"
 
@@ -223,7 +223,7 @@ class S3bertTask:
         return [train[batch] for batch in chosen]
 
     def losses(self, batch: Pairs) -> dict[str, Tensor]:
-        """Return the loss, decomposition and consistency of a batch.
+        """Return the loss, decomposition, consistency and, if asked for, ordering of a batch.
 
         Each sentence is encoded once, by one of the processes, for all pairs that were measured among those of the
         batch; the objectives see the embeddings of all.

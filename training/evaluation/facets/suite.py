@@ -79,7 +79,7 @@ _COLUMNS = (
 
 @dataclass
 class FacetSuite(Suite):
-    """Facets against metrics, compared with three baselines."""
+    """Facets against metrics, compared with the baselines of `scoring`."""
 
     name: ClassVar[str] = "facets"
     title: ClassVar[str] = "Facets against metrics"
