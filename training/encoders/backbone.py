@@ -39,7 +39,7 @@ _PADDING_ON_GPU = 4096
 # Sentence length in tokens from which fused attention is faster with gradients on a CPU (torch 2.13; MiniLM's last two
 # layers: at 250 tokens in bfloat16 2.0 s per step instead of 2.9 s, at 28 tokens 0.25 s instead of 0.20 s). It supports
 # no dropout there: with dropout of the attention weights torch falls back to its math kernel, 4.8 s at 250 tokens.
-_FUSED_FROM = {torch.bfloat16: 256, torch.float16: 256, torch.float32: 96}
+_FUSED_FROM = {torch.bfloat16: 256, torch.float32: 96}
 _GIB = 2**30
 # Backbones in which the token states at a cut are all that the layers above need.
 _CUTTABLE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "mpnet"})
