@@ -95,7 +95,7 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
             content = json.load(text)
         except (ValueError, RecursionError) as error:  # also a number with too many digits
             raise UnknownForm(f"{str(path)!r} is not JSON ({error}): fetch the file again.") from error
-    annotations = content.get("annotations") if isinstance(content, dict) else None
+    annotations = content.get("annotations")  # an object: it begins with a brace
     if not isinstance(annotations, list):
         raise UnknownForm(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
@@ -137,6 +137,6 @@ def pair_captions(
             raise UnknownForm(f"{name!r} has {len(group):,} captions of one image, {image!r}: check its columns.")
         pairs = list(combinations(group, 2))
         if wanted != "all" and wanted < len(pairs):
-            seed = int.from_bytes(hashlib.blake2b(image.encode(errors="replace"), digest_size=8).digest())
+            seed = int.from_bytes(hashlib.blake2b(image.encode(), digest_size=8).digest())
             pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
         yield from pairs
