@@ -155,6 +155,7 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, f
         ("coco", "a.json", b'{"annotations": ' + b"[" * 100_000, UnknownForm),
         ("flickr30k", "a.token", b"9.jpg One\n", UnknownForm),
         ("flickr30k", "a.tsv", b"image\tcaption1\tcaption2\n", FileEmpty),
+        ("flickr30k", "a.tsv", b"file\tcaption1\tcaption2\n9.jpg\tA\tB\n", UnknownForm),
         ("sts12", "STS.input.a.txt", b"A\tB\n", FileMissing),
         ("sts12", "a.txt", b"A\n", UnknownForm),
     ],
@@ -184,7 +185,7 @@ def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
 def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_rejects):
     (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n\tA\tB\tC\n")
     nowhere = {"image_id": None, "caption": "C"}
-    (tmp_path / "c.token").write_text("1.jpg#0\tA\n1.jpg#1\n#2\tB\n1.jpg#3\tC\n")
+    (tmp_path / "c.token").write_bytes("1.jpg#0\tÄ\n1.jpg#1\n#2\tB\n1.jpg#3\tÖ\n1.jpg#4\t".encode() + b"\xef\n")
     annotations = [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}, nowhere, nowhere]
     (tmp_path / "c.json").write_text(json.dumps({"annotations": annotations}))
 
@@ -196,8 +197,8 @@ def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_r
         ("c.tsv:4", Code.WRONG_COLUMNS),
     ]
     rows, rejects = rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.token"})
-    assert [(row.text_a, row.text_b) for row in rows] == [("A", "C")]
-    assert [reject.entity_id for reject in rejects] == ["c.token:2", "c.token:3"]
+    assert [(row.text_a, row.text_b) for row in rows] == [("Ä", "Ö")]
+    assert [reject.entity_id for reject in rejects] == ["c.token:2", "c.token:3", "c.token:5"]
     rows, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "B")]
     assert [reject.entity_id for reject in rejects] == ["c.json:2", "c.json:4", "c.json:5"]
@@ -212,8 +213,9 @@ def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_a
     # A broken graph still has its sentence: the parse stage rejects the graph.
     assert [(row.text_a, row.text_b) for row in rows] == [("A cat.", "Cats."), ("A bird.", "Birds.")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:4", Code.EMPTY_SENTENCE)]
-    with refused(NotParallel):
-        rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "short.amr")})
+    for both in (("a.amr", "short.amr"), ("short.amr", "a.amr")):
+        with refused(NotParallel):
+            rows_and_rejects(tmp_path, dataset="penman", files={"train": both})
     with refused(SplitUnclear):
         rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
 
@@ -247,6 +249,8 @@ def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path, rows_an
     assert [(row.split, row.text_a) for row in rows] == [("train", "A"), ("dev", "C")]
     with refused(SplitUnclear):
         rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.tsv", "dev": "q.tsv"})
+    with refused(SplitUnclear):
+        rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "q.tsv", "dev": "q.tsv"})
 
 
 def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path, rows_and_rejects):
