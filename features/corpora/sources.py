@@ -83,8 +83,9 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
                 f"{str(path)!r}, which {key} names, is a pipe or a device, and a corpus is read several times: "
                 "write it to a file."
             )
-        if not any(sign in name for sign in "*?["):
-            missing = "is a link that leads to itself" if path.is_symlink() else "does not exist"
+        link = path.is_symlink()
+        if link or not any(sign in name for sign in "*?["):
+            missing = f"is a link to {str(path.readlink())!r}, where there is no file" if link else "does not exist"
             raise FileMissing(f"{str(path)!r}, which {key} names, {missing}: correct the path, or put the file there.")
         # The project's folder is no part of the pattern. Path.glob refuses absolute ones.
         matches = sorted(glob(os.path.expanduser(name), root_dir=base, recursive=True))  # noqa: PTH111, PTH207

@@ -144,7 +144,9 @@ CASES = {
     "project file with a long number": Wrong(
         put("facetflow.toml", "name = " + "9" * 9_999), ("plan",), ("facetflow.toml", "a number has too many digits")
     ),
-    "link to itself": Wrong(link("pairs.tsv"), ("plan",), ("pairs.tsv", "is a link that leads to itself")),
+    "link to itself": Wrong(
+        link("pairs.tsv"), ("plan",), ("pairs.tsv", "is a link to 'pairs.tsv', where there is no file")
+    ),
     "pipe for a corpus": Wrong(pipe("pairs.tsv"), ("build",), ("pairs.tsv", "is a pipe or a device")),
     "pipe for graphs": Wrong(pipe("graphs.amr"), ("build",), ("graphs.amr", "a pipe or a device")),
     "project file in latin-1": Wrong(put("facetflow.toml", b'name = "caf\xe9"'), ("plan",), ("facetflow.toml",)),

@@ -268,6 +268,14 @@ def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path, rows_and_r
         read_evaluation(evaluation, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a*.tsv"])
+def test_a_link_to_a_file_that_is_gone_is_named(tmp_path, rows_and_rejects, name):
+    (tmp_path / name).symlink_to("gone.tsv")
+    for named in (name, "*.tsv"):
+        with refused(FileMissing):
+            rows_and_rejects(tmp_path, dataset="pairs", files={"train": named})
+
+
 def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
     (tmp_path / "données 猫").mkdir()
     with refused(NotAFile):
