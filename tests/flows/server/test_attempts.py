@@ -121,10 +121,16 @@ def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, 
 
 
 @pytest.mark.usefixtures("client")
-def test_a_copy_of_a_project_is_none_that_the_server_knows(settings, built, tmp_path):
+def test_a_copy_of_a_project_is_none_that_the_server_knows(settings, built, tmp_path, monkeypatch):
     deploy(built.folder / "facetflow.toml")
     copied = projects.load(shutil.copytree(built.folder, tmp_path / "copy") / "facetflow.toml")
-    assert begin_due(copied, Store.open(copied.store)) is None
+    store = Store.open(copied.store)
+    assert begin_due(copied, store) is None
+    # A server elsewhere has the project in a folder of its own.
+    monkeypatch.setattr("flows.server.attempts.is_on_this_machine", lambda _: False)
+    assert len(begin_due(copied, store)) == 2
+    monkeypatch.setattr("flows.server.attempts.resource_id", lambda _: "another store, of a project of this name")
+    assert begin_due(copied, store) is None
 
 
 @pytest.mark.usefixtures("client")
