@@ -340,7 +340,7 @@ class UnknownTable(StoreError, code="FF309"):
 
 
 class UnknownShard(StoreError, code="FF310"):
-    """A shard is not committed, or was passed without those it needs: run ingest, or pass all shards."""
+    """A shard is not in the store, or lacks one that it needs: name another, or copy or build the store again."""
 
 
 class RowsWrong(StoreError, code="FF311"):

@@ -254,7 +254,8 @@ class CorpusPairs:
         for position in (rows["stored"] & (nowhere[rows["a"]] | nowhere[rows["b"]])).arg_true().head(1).to_list():
             pair, origin = *hexadecimal(ids[[position]]), _origin(rows.row(position, named=True))
             raise UnknownShard(
-                f"pair {pair!r} ({origin}) is known but its sentences are not: pass all shards of both tables."
+                f"The store has the pair {pair!r} ({origin}), but not its sentences, as a copy made during a build: "
+                "copy the store again, or build a new one."
             )
 
     def _compare(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:

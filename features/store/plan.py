@@ -157,5 +157,6 @@ def _check_sources(uses: Uses, sentences: Collection[Shard]) -> None:
     for shard, needed in uses.sources.items():
         if missing := [source for source in needed if source not in sentences]:
             raise UnknownShard(
-                f"Shard {shard!r} has pairs of {missing[0]!r}, which is not committed; run ingest again."
+                f"Shard {shard!r} has pairs of {missing[0]!r}, which the store lacks, as a copy made during a build: "
+                "copy the store again, or build a new one."
             )
