@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from features.core.durable import file_sha256
 from features.core.errors import InputError
-from features.core.faults import StageOff, UnknownName
+from features.core.faults import FileChanged, StageOff, UnknownName
 from features.core.file_errors import clear_errors
 from features.core.files import changed
 from features.core.leftovers import scratch
@@ -49,6 +49,13 @@ class Chain:
     def recipes(self) -> dict[str, Recipe]:
         """Return stage → recipe."""
         return {stage.name: stage.recipe for stage in self.stages}
+
+    def check_files(self) -> None:
+        """Refuse to go on if a model, or a file such as that of word vectors, is not the one of its recipe any more."""
+        for stage in self.stages:
+            if STAGES[stage.name].recipe(self.settings[stage.name]) != stage.recipe:
+                again = "run the same command again; what was finished is kept"
+                raise FileChanged(f"What [{stage.name}] reads was replaced while this command ran: {again}.")
 
     def device(self, stage: str) -> str:
         """Return the device that the user set for a stage: `auto`, `cpu`, `cuda`; `cpu` if the stage has no choice."""

@@ -279,6 +279,7 @@ class ShardRunner:
         if not self._receipts:
             return
         check_code()
+        self._chain.check_files()
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed

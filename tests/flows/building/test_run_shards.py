@@ -10,12 +10,16 @@ from distributed import LocalCluster
 from distributed.client import ClosedClientError
 
 from features.core import code
-from features.core.faults import OtherCode
+from features.core.faults import FileChanged, OtherCode
 from features.core.types import Fingerprint, Shard
+from features.parsers.settings import LabelVectorSettings
+from features.stages.label_vectors import label_vector_recipe
 from features.store.plan import Reason, ShardWork
+from features.store.scope import PlannedStage
 from flows.building import run_shards
 from flows.building.run_shards import Outcome, ShardRunner
 from flows.clusters import cluster
+from flows.stages import Chain
 from flows.watching.progress import BuildProgress
 from flows.watching.shard_history import ShardHistory
 
@@ -124,3 +128,18 @@ def test_what_may_be_made_by_the_code_of_an_upgrade_is_not_committed_under_the_r
     monkeypatch.setattr(code, "OWN_CODE", "that before the upgrade")
     with on_a_cluster(make, [graphs]) as (_, runner), pytest.raises(OtherCode):
         runner.run([ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
+
+
+def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_recipe_before_them(on_a_cluster, tmp_path):
+    def make(job, settings):
+        settings.file.write_text("cat 0 1\n")  # as somebody may replace it at any time
+        return SimpleNamespace(stage=job.stage, shard=job.shard, rejects=0, seconds=0.0)
+
+    (tmp_path / "vectors.txt").write_text("cat 1 0\n")
+    settings = LabelVectorSettings(backend="glove", file=tmp_path / "vectors.txt")
+    planned = PlannedStage("label_vectors", "sentences", ("amr",), label_vector_recipe(settings))
+    key = ("label_vectors", Shard("sentences-00000"))
+    with on_a_cluster(make, [key]) as (_, runner):
+        runner._chain = Chain((planned,), {"label_vectors": settings}, ())
+        with pytest.raises(FileChanged):
+            runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
