@@ -7,7 +7,7 @@ encoder/ ── weights and configuration as they are ────────�
 
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Pat
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
             if path.name in _WITH_FOLDERS:
-                write_json(target, without_folders(read_json(path)))
+                write_json(target, without_folders(read_json(path), _models_of(training)))
         card = (encoder / CARD).read_text(encoding="utf-8")
         write_text(partial / CARD, published_card(card, training, name, base))
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -64,21 +64,22 @@ def published_card(card: str, training: Mapping[str, Any], name: str | None, bas
     backbone = str(settings["backbone"])
     start = _name_on_hub(backbone, base)
     told = f"base_model: {start}\n" if start else ""
-    shown = {value: without_folders(value) for value in settings.values() if isinstance(value, str)}
+    named = _models_of(training)
+    shown = {value: without_folders(value, named) for value in settings.values() if isinstance(value, str)}
     for value, last in (shown | ({} if start else {backbone: Path(backbone).name})).items():
         card = card.replace(value, last)
     card = card.replace("\ntags:\n", f"\n{_TERMS}{told}tags:\n", 1)
     return card if name is None else card.replace(_PLACEHOLDER, name)
 
 
-def without_folders(value: Any) -> Any:
-    """Return JSON data with the last part of each path in place of a path of this machine."""
+def without_folders(value: Any, named: Collection[str] = ()) -> Any:
+    """Return JSON data with the last part of each path in place of a path of this machine, or of those `named`."""
     if isinstance(value, Mapping):
-        return {key: without_folders(each) for key, each in value.items()}
+        return {key: without_folders(each, named) for key, each in value.items()}
     if isinstance(value, list):
-        return [without_folders(each) for each in value]
-    if isinstance(value, str) and value.startswith(("/", "~")) and Path(value).expanduser().exists():
-        return Path(value).name
+        return [without_folders(each, named) for each in value]
+    if isinstance(value, str) and value.startswith(("/", "~")):
+        return Path(value).name if value in named or Path(value).expanduser().exists() else value
     return value
 
 
@@ -97,6 +98,11 @@ def upload(folder: Path, name: str, *, public: bool) -> str:
             f"the folder is complete, and `hf upload {name} {shlex.quote(str(folder))}{private}` uploads it"
         ) from error
     return str(address)
+
+
+def _models_of(training: Mapping[str, Any]) -> list[str]:
+    """Return the names of the models that an encoder was made with: folders of the machine of its training, perhaps."""
+    return [str(training["settings"].get(key)) for key in ("backbone", "parser", "tagger")]
 
 
 def _name_on_hub(backbone: str, base: Path) -> str | None:

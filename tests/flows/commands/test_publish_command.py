@@ -100,6 +100,18 @@ def test_a_start_model_in_a_folder_of_the_project_has_none_and_its_parser_no_fol
     assert config == {"drawn": "tagged", "tagger": "there"}
 
 
+def test_models_of_another_machine_leave_no_folder_either(encoder, tmp_path):
+    training = json.loads((encoder / "training.json").read_text())
+    training["settings"] |= {"backbone": "/cluster/models/start", "tagger": "~/cluster/models/tagger"}
+    (encoder / "training.json").write_text(json.dumps(training))
+    (encoder / "README.md").write_text(write_card(training))
+    (encoder / "sentence_bert_config.json").write_text(json.dumps({"tagger": "~/cluster/models/tagger"}))
+    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 0
+    assert not any(
+        "cluster" in path.read_text() for path in (tmp_path / "out").rglob("*") if path.suffix != ".safetensors"
+    )
+
+
 @pytest.mark.parametrize("options", [["--push"], ["--public"], ["--name", "mine"]])
 def test_nothing_is_uploaded_by_mistake(encoder, options, capsys, tmp_path):
     assert run(["publish", "--encoder", "./encoder", "-o", "out", *options]) == 1
