@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import ModelError
-from features.core.faults import EncoderDamaged
+from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
@@ -57,6 +57,17 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         raise _damaged(folder, f"cannot be loaded ({why})") from error
     use_onednn(encoder)
     return encoder
+
+
+def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer":
+    """Load the model that a training starts from, called `name` in messages; a ModelError if it cuts its embeddings."""
+    model = load_encoder(folder, device=device)
+    if model.truncate_dim is not None:
+        raise BackboneUnfit(
+            f"the backbone {name!r} cuts its embeddings to {model.truncate_dim} dimensions, which training does not: "
+            "take `truncate_dim` out of config_sentence_transformers.json in a copy of it, or choose another backbone"
+        )
+    return model
 
 
 def _misfit(error: RuntimeError, folder: Path) -> str | None:

@@ -11,9 +11,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
 from sentences import refused
 
-from features.core.faults import EncoderDamaged, LibraryMissing
+from features.core.faults import BackboneUnfit, EncoderDamaged, LibraryMissing
 from features.parsers.devices import resolve_device
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_encoder, load_start
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,10 @@ def test_the_private_call_of_sentence_transformers_takes_classes_that_exist_here
     encoder = load(str(tmp_path), {"nowhere.to.be.imported.Own": Own}, device="cpu", local_files_only=True)
     assert isinstance(encoder[-1], Own)
     assert encoder.encode("a cat").shape == (16,)
+
+
+def test_a_start_model_that_cuts_its_embeddings_is_refused(tiny_encoder, tmp_path):
+    SentenceTransformer(str(tiny_encoder), device="cpu", truncate_dim=16).save_pretrained(str(tmp_path))
+    assert load_encoder(tmp_path, device="cpu").encode("a cat").shape == (16,)
+    with refused(BackboneUnfit):
+        load_start(tmp_path, "mine", device="cpu")

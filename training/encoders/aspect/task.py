@@ -30,7 +30,7 @@ from training.encoders.aspect.data import Curriculum, Lesson
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.embedding import embed_together
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_start
 from training.loop.batches import epoch_batches
 from training.loop.task import Group, Judgement, decaying_matrices
 from training.nearest import neighbours_of, unit
@@ -182,7 +182,7 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
 
 def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> SentenceTransformer:
     """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone."""
-    model = load_encoder(folder, device=device)
+    model = load_start(folder, settings.backbone, device=device)
     config: Any = getattr(model.transformers_model, "config", None)
     longest = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
     longest -= 2 if getattr(config, "model_type", "") in _FROM_PADDING else 0

@@ -18,7 +18,7 @@ from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.learning import learn, learn_first
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_start
 from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import (
@@ -233,7 +233,7 @@ def load_backbone(settings: S3bertSettings, folder: Path, machine: Machine) -> B
     """Load the start model from its folder as a backbone to tune."""
     # Embeddings that a map is learnt from are those of the start model to the last digits.
     precision = machine.precision if settings.layers_tuned else torch.float32
-    backbone = Backbone(load_encoder(folder, device=str(machine.device)), settings, precision)
+    backbone = Backbone(load_start(folder, settings.backbone, device=str(machine.device)), settings, precision)
     if settings.layers_tuned:  # the finished encoder reads as much as was trained and chosen on
         model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
