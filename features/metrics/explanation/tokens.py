@@ -17,8 +17,11 @@ from features.metrics.overlap import QUANTIFIERS, normalise_quantity
 Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link", "grammar"]
 """What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""
 
+_SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _TOKEN = re.compile(
-    r"""https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+    _SHARE
+    + r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
+      | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?     # .5, 1990s
@@ -239,7 +242,9 @@ _LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma
 
 
 def _spelt(word: str) -> str | None:
-    """Return the digits of a number in words: "five", "ninety-five", "nineteenth"."""
+    """Return the digits of a number in words: "five", "ninety-five", "nineteenth", "two thirds"."""
+    if share := re.fullmatch(_SHARE, word):  # a quarter is a fourth
+        return f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
     tens, hyphen, ones = word.partition("-")
     if word.endswith("th") and not {word, ones} & _NTH.keys():
         return (number := _spelt(word.replace("lfth", "lveth").replace("ieth", "yth")[:-2])) and f"{number}th"

@@ -1064,6 +1064,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / lie-08 :ARG0 (i / i))",
          ('Both have "I" and "lied"; only a has the negation "not"; only a says "It". Graphs leave out "\'s" and '
           '"that" in a.')),
+        ("A quarter of them and two thirds of us left.", "25% of them and 2/3 of us left.", "(l / leave-11)", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "them" and "us" in both, '
+          '"A quarter" and "two thirds" in a and "25%" and "2/3" in b.')),
+        ("They are a third less likely to die.", "They are one-third less likely to die.", "(l / likely-01)", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "They", "less" and "die" '
+          'in both, "a third" in a and "one-third" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
