@@ -57,7 +57,7 @@ class Quantity(NamedTuple):
         for each in (self, other):
             unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
             number = "1/2" if number == "half" else number
-            factor, unit = IN_UNITS.get(unit, (1, unit))
+            factor, unit = IN_UNITS.get("dollar" if "$" in each.text else unit, (1, unit))
             if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):
                 factor, unit = 1 if each.sign == "percent" else 100, "percent"  # 50 percent of them, half of them
             parts = [(number, factor)]

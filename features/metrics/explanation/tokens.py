@@ -96,6 +96,7 @@ IN_UNITS = {  # stem of a unit → how much it is of another
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
+    "dollar": (100, "cent"),
 }  # fmt: skip
 UNITS = {*IN_UNITS, *(unit for _, unit in IN_UNITS.values())}
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"

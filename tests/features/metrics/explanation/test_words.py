@@ -1070,6 +1070,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("They are a third less likely to die.", "They are one-third less likely to die.", "(l / likely-01)", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "They", "less" and "die" '
           'in both, "a third" in a and "one-third" in b.')),
+        ("It costs 50 cents.", "It costs $0.50.",
+         "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 50 :unit (c2 / cent)))",
+         "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 0.5 :unit (d / dollar)))",
+         'Same frames and roles. "50 cents" in a is "$0.50" in b.'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
