@@ -29,6 +29,7 @@ _TOKEN = re.compile(
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b
       | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
+      | a\s+(?:hundred|thousand|million|billion)\b(?!-|\s+and\b)
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -246,7 +247,7 @@ def _spelt(word: str) -> str | None:
     """Return the digits of a number in words: "five", "ninety-five", "nineteenth", "two thirds"."""
     if share := re.fullmatch(_SHARE, word):  # a quarter is a fourth
         return f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
-    tens, hyphen, ones = word.partition("-")
+    tens, hyphen, ones = word.removeprefix("a ").partition("-")
     if word.endswith("th") and not {word, ones} & _NTH.keys():
         return (number := _spelt(word.replace("lfth", "lveth").replace("ieth", "yth")[:-2])) and f"{number}th"
     first, second = spelt_number(tens), spelt_number(ones)
@@ -267,7 +268,7 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     """
     words = " ".join(token.stem for token in tokens if token.stem != "and")  # one hundred and five
     words = re.sub(r"\b(\d{1,99}) (\d{1,99}/[1-9]\d{0,98})", lambda n: str(float(int(n[1]) + Fraction(n[2]))), words)
-    words = words.replace("half a 1000", "0.5 1000")  # half a million
+    words = words.replace("half 1000", "0.5 1000")  # half a million
     stems = tuple(re.sub(r"(?<=\d)-(?=\d)", " to ", words).split())  # 3-4 as "3 to 4"
     if stems and tokens[-1].lower == "dozen":  # not "dozens"
         dozens = {(): "12", ("half",): "6"}.get(stems[:-1])

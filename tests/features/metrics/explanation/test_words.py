@@ -1009,8 +1009,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'billion" in b.')),
         ("They sold 1,200 thousand tons.", "They sold half a million tons.", "(s / sell-01 :ARG1 (t / ton))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "1,200 thousand tons" '
-          'in a, "half a million tons" in b. Not in the graphs: "They" in both, "1,200 thousand" in a and "half" '
-          'and "million" in b.')),
+          'in a, "half a million tons" in b. Not in the graphs: "They" in both, "1,200 thousand" in a and "half a '
+          'million" in b.')),
         ("It lasts 2 hours and 30 minutes.", "It lasts 150 minutes.",
          "(l / last-01 :ARG1 (i / it))", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "minutes" in both, "2 hours" '
@@ -1074,6 +1074,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 50 :unit (c2 / cent)))",
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 0.5 :unit (d / dollar)))",
          'Same frames and roles. "50 cents" in a is "$0.50" in b.'),
+        ("Over a million kids slept.", "More than 1,000,000 kids slept.",
+         "(s / sleep-01 :ARG0 (k / kid :quant 1000000))", None,
+         'The parser sees no difference: both have the same graph. Not in the graphs: "More" in b.'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
