@@ -18,8 +18,8 @@ from features.metrics.readings import is_argument
 _LINKS = frozenset({"than", "to", "or", "a"})
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
-_BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than"}
-_BOUNDS |= {"about": "about", "around": "about"}
+_BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
+_BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 _SIGNS |= {unit: unit for unit in _SIGNS.values()}
 _JOINS = frozenset({"and", "or", "contrast-01"})

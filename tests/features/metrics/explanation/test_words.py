@@ -1077,6 +1077,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Over a million kids slept.", "More than 1,000,000 kids slept.",
          "(s / sleep-01 :ARG0 (k / kid :quant 1000000))", None,
          'The parser sees no difference: both have the same graph. Not in the graphs: "More" in b.'),
+        ("Some 20 kids ate almost ten eggs.", "Roughly 20 kids ate nearly ten eggs.",
+         "(e / eat-01 :ARG0 (k / kid :quant 20) :ARG1 (g / egg :quant 10))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "Some" and "almost" in a '
+          'and "Roughly" and "nearly" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
