@@ -69,7 +69,10 @@ leaves; he him his himself; she her hers herself; it its itself; i me my mine my
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
-programme programmes; this these; that those; != ≠; <= ≤; >= ≥; = ==; https
+programme programmes; this these; that those; != ≠; <= ≤; >= ≥; = ==; https;
+january jan; february feb; april apr; august aug; september sept sep; october oct; november nov; december dec;
+monday mon; tuesday tues; wednesday weds; thursday thurs; friday fri; saint st; mount mt; governor gov; senator sen;
+general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation corp
 """
 """Stems with forms that the rules of `stem_of` do not lead to; "evening" and "https" are not of "even" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))

@@ -1081,6 +1081,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(e / eat-01 :ARG0 (k / kid :quant 20) :ARG1 (g / egg :quant 10))", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "Some" and "almost" in a '
           'and "Roughly" and "nearly" in b.')),
+        ("Sen. Lee met Gov. Kim on Dec. 5.", "Senator Lee met Governor Kim on December 5.",
+         "(m / meet-03 :ARG0 (l / lee) :ARG1 (k / kim) :time (d / date-entity :month 12 :day 5))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "Sen" from "Senator", '
+          '"Gov" from "Governor", "Dec" from "December". Not in the graphs: "Sen" and "Gov" in a and "Senator" '
+          'and "Governor" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
