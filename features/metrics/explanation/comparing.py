@@ -190,10 +190,11 @@ class ComparedGraphs:
         counted = {source for source, role, _ in view.forward if role == "quant"}
         counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
         heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
+        ends = [at for at, token in enumerate(order) if token.kind == "link" or token.lower == "by"]
         units = [self.anchors[side].get(target) for _, role, target in view.forward if role == "unit"]
         quantities = []
         for first, last in _runs(order):
-            reach = next((at for at in range(last + 1, len(order)) if order[at].kind == "link"), len(order))
+            reach = next((at for at in ends if at > last), len(order))
             behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[last].end : behind.start]
             at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
@@ -209,8 +210,7 @@ class ComparedGraphs:
                 first -= 1  # noqa: PLW2901
             span = order[first : (last if at is None else at) + 1]
             text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])
-            head = None if at is None else order[at]
-            quantities.append(Quantity(order[first : last + 1], span, head, unit, text))
+            quantities.append(Quantity(order[first : last + 1], span, None if at is None else order[at], unit, text))
         return quantities
 
     def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:

@@ -1086,6 +1086,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph. Graphs do not tell "Sen" from "Senator", '
           '"Gov" from "Governor", "Dec" from "December". Not in the graphs: "Sen" and "Gov" in a and "Senator" '
           'and "Governor" in b.')),
+        ("It was founded in 1998 by two kids.", "Two kids founded it in 1989.",
+         "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1998))",
+         "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1989))",
+         'Same frames and roles; only a says "1998"; only b says "1989". Only a is in the passive.'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
