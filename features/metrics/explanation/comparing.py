@@ -17,7 +17,7 @@ from features.metrics.readings import is_argument
 
 _LINKS = frozenset({"than", "to", "or", "a"})
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*(?:%|[ap]\.?m\.?)")  # counts no name: in 1902 Ann, fell 4% Monday
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
@@ -198,7 +198,7 @@ class ComparedGraphs:
             behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[last].end : behind.start]
             at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
-            kinds = {"word"} if _YEAR.fullmatch(order[last].text) else {"word", "name"}  # not "in 1902 Gerasimos"
+            kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
             if at is None and behind.kind in kinds and not between.strip(" -"):
                 at = last + 1
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:

@@ -1090,6 +1090,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1998))",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1989))",
          'Same frames and roles; only a says "1998"; only b says "1989". Only a is in the passive.'),
+        ("It fell 4.2% Monday.", "It fell 4.2 percent on Monday.", "(f / fall-01 :ARG1 (i / it))",
+         "(f / fall-01 :ARG1 (i / it) :time (d / date-entity :weekday (m / monday)))",
+         ('Same roles; only b says "on". "4.2%" in a is "4.2 percent" in b. Not in the graphs: "4.2% Monday" in '
+          'a and "4.2 percent" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
