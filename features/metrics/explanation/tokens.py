@@ -30,6 +30,7 @@ _TOKEN = re.compile(
       | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | a\s+(?:hundred|thousand|million|billion)\b(?!-|\s+and\b)
+      | (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=-years?-old) | years?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -166,6 +167,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     "no more than": ("at-most", "quantity"),
+    **dict.fromkeys(("year-old", "year-olds", "year old", "year olds", "years old"), ("year-old", "word")),
     "a dozen": ("12", "quantity"),
     "half a dozen": ("6", "quantity"),
     "and a half": ("1/2", "quantity"),

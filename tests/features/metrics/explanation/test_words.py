@@ -1094,6 +1094,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(f / fall-01 :ARG1 (i / it) :time (d / date-entity :weekday (m / monday)))",
          ('Same roles; only b says "on". "4.2%" in a is "4.2 percent" in b. Not in the graphs: "4.2% Monday" in '
           'a and "4.2 percent" in b.')),
+        ("The three-year-old boy slept.", "The 3-year-old boy slept.", "(s / sleep-01 :ARG0 (b / boy))", None,
+         ('The parser sees no difference: both have the same graph. Not in the graphs: "year-old" in both, '
+          '"three" in a and "3" in b.')),
+        ("He is 18 years old.", "He is a 19-year-old.", "(o / old :domain (h / he))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "18 years old" '
+          'in a, "19-year-old" in b. Graphs leave out "a" in b. Not in the graphs: "18" in a and "19" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
