@@ -15,7 +15,7 @@ from features.metrics.readings import SENSE, is_argument
 
 _NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want"})
 """Verbs before which "I", "you" or "it" may be left out: "see you"."""
-_BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always"})
+_BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always", "first", "then", "now", "next"})
 _LEFT_OUT = frozenset({"link", "grammar"})
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"

@@ -1100,6 +1100,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He is 18 years old.", "He is a 19-year-old.", "(o / old :domain (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "18 years old" '
           'in a, "19-year-old" in b. Graphs leave out "a" in b. Not in the graphs: "18" in a and "19" in b.')),
+        ("First, wash your hands.", "Wash your hands first.",
+         "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
+         "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
+         'Same frames; "First" has another place.'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
