@@ -1104,6 +1104,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          'Same frames; "First" has another place.'),
+        ("The CEO of Ford left.", "Ford's chief executive officer left.", "(l / leave-11)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "CEO" in a and '
+          '"chief executive officer" in b may be the same. Graphs leave out "The" and "of" in a, "\'s" in b. '
+          'Not in the graphs: "Ford" in both, "CEO" in a and "chief executive officer" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
