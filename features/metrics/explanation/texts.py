@@ -4,6 +4,7 @@ a  The  lawyer  sued  the  doctor        order     lawyer sue doctor  ->  doctor
 b  The  doctor  sued  the  lawyer        exchange  lawyer, doctor
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
@@ -39,8 +40,10 @@ class ComparedTexts:
 
     @cached_property
     def asks(self) -> tuple[bool, bool]:
-        """Whether each sentence ends as a question."""
-        left, right = (text.rstrip(" \"'”’)").endswith("?") for text in self.sentences)
+        """Whether each sentence ends as a question, not as one that it quotes: he asked, "Why?"."""
+        said = [re.search(r'\w, ["“][^"“”]+["”]$', text) for text in self.sentences]
+        texts = zip(self.sentences, said, strict=True)
+        left, right = (text.rstrip(" \"'”’)").endswith("?") and not quote for text, quote in texts)
         return left, right
 
     @cached_property

@@ -1108,6 +1108,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph, though the sentences differ; "CEO" in a and '
           '"chief executive officer" in b may be the same. Graphs leave out "The" and "of" in a, "\'s" in b. '
           'Not in the graphs: "Ford" in both, "CEO" in a and "chief executive officer" in b.')),
+        ("He asked whether she was ill.", 'He asked, "Are you ill?"', "(a / ask-01 :ARG0 (h / he) :ARG1 (i / ill-01))",
+         None,
+         ("The parser sees no difference: both have the same graph, though the sentences differ; only a says "
+          '"she"; only b says "you". Graphs do not tell "was" from "Are" and leave out "whether" in a. Not in '
+          'the graphs: "she" in a and "you" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
