@@ -90,7 +90,8 @@ def _read(storage: Storage, name: str) -> RunRecord | None:
     try:
         content: dict[str, Any] = json.loads(storage.read(name))
         content["failed"] = tuple(FailedShard(**shard) for shard in content["failed"])
-        return RunRecord(**content)
+        # Removed by its id, a record from elsewhere could name any file.
+        return RunRecord(**content | {"run_id": name.removeprefix("runs/").removesuffix(".json")})
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:

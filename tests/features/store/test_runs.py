@@ -67,3 +67,14 @@ def test_damaged_record_is_named(store, content):
 
     with refused(StoreDamaged):
         store.runs()
+
+
+def test_a_record_that_names_a_file_elsewhere_is_removed_itself(store):
+    store.record_run(RunRecord("run-1", "build", now()))
+    record, precious = Path(store.location) / "runs" / "run-1.json", Path(store.location).parent / "precious.json"
+    record.write_text(record.read_text().replace('"run-1"', '"../../precious"'))
+    precious.touch()
+    for each in store.runs():
+        store.remove_run(each.run_id)
+    assert precious.exists()
+    assert not record.exists()
