@@ -134,8 +134,10 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
             before = read_json(metrics).get("files", {})
         for file in (*tables, aside / _JOB_FILE):
             file.replace(job.output / file.name)
-        for name in before.keys() - scores["files"].keys():
-            (job.output / name).unlink(missing_ok=True)
+        stale = before.keys() - scores["files"].keys()
+        for file in job.output.iterdir():  # a run of somebody else may name files of other folders
+            if file.name in stale and file.is_file():
+                file.unlink()
         sync(job.output)
         (aside / METRICS_FILE).replace(metrics)
         sync(job.output)

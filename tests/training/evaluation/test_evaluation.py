@@ -316,3 +316,15 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
     evaluate(again.model_copy(update={"split": "test", "ratings": ()}))
     assert "test (left, right)" in write_report(tmp_path, job.encoder).read_text()
     assert not (tmp_path / "ratings.parquet").exists(), "it is of the evaluation before"
+
+
+def test_an_evaluation_removes_files_of_the_one_before_and_none_elsewhere(job, tmp_path):
+    run, precious = tmp_path / "run", tmp_path / "precious.json"
+    run.mkdir()
+    for file in (precious, run / "old.parquet"):
+        file.touch()
+    named = ("../precious.json", str(precious), "old.parquet")
+    (run / "metrics.json").write_text(json.dumps({"files": dict.fromkeys(named, "")}))
+    evaluate(job.model_copy(update={"output": run, "resamples": 50}))
+    assert precious.exists()
+    assert not (run / "old.parquet").exists()
