@@ -10,10 +10,12 @@ the printed address             has the token: it becomes a cookie, and the addr
 
 import os
 import secrets
+import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Address, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -68,7 +70,7 @@ class Guard:
             return _refuse(f"the host {host!r} is not this machine")
         if headers.get("origin", f"http://{host}") != f"http://{host}" or headers.get("sec-fetch-site", "") not in _OWN:
             return _refuse("another page sent this request")
-        if request.client and _is_of_another_user(request.client.port, self._port):
+        if request.client and _is_of_another_user(request.client, Address(HOST, self._port)):
             return _refuse("another user of this machine sent this request")
         if self._is_token(request.query_params.get("token", "")):
             address = request.url.remove_query_params("token")
@@ -85,15 +87,21 @@ class Guard:
         return secrets.compare_digest(given.encode(), self._token.encode())
 
 
-def _is_of_another_user(client: int, server: int) -> bool:
-    """Return whether a connection between two ports is of neither this user nor root; False where none can tell."""
+def _is_of_another_user(client: Address, server: Address) -> bool:
+    """Return whether a connection between two addresses is of neither this user nor root; False where none can tell."""
+    ours, theirs = map(_in_table, (server, client))
     with suppress(OSError):  # no Linux
         for table in ("tcp", "tcp6"):
             for line in Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
                 _, local, remote, _, _, _, _, user, *_ = line.split()
-                if local.endswith(f":{client:04X}") and remote.endswith(f":{server:04X}"):
+                if local.endswith(theirs) and remote.endswith(ours):
                     return int(user) not in {0, os.getuid()}
     return False
+
+
+def _in_table(address: Address) -> str:
+    """Return an address of IPv4 as the kernel writes it, alone or at the end of the one of IPv6 that stands for it."""
+    return f"{int.from_bytes(socket.inet_aton(address.host), sys.byteorder):08X}:{address.port:04X}"
 
 
 def _refuse(why: str) -> Response:

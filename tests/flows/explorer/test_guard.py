@@ -1,6 +1,7 @@
 """Who is let in by a real server: the browser with the token, and nobody else."""
 
 import os
+import socket
 import subprocess
 
 import httpx
@@ -60,6 +61,27 @@ def test_another_user_of_the_machine_is_refused_even_with_the_token(in_project, 
     ask = f'exec 3<>/dev/tcp/{host}/{explorer.port}; printf %s "$1" >&3; head -1 <&3'
     answer = subprocess.check_output(["/bin/bash", "-c", ask, "-", request], user=user, cwd="/", text=True)
     assert answer.split()[1] == status
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can ask as another user")
+def test_another_user_is_refused_who_had_other_connections_between_the_same_ports(in_project):
+    explorer = in_project.explorer
+    try:
+        os.seteuid(65534)  # the owner of a socket is who makes it
+        with socket.create_server(("127.0.0.2", explorer.port)) as server, socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            client.bind(("127.0.0.1", 0))
+            for number in range(2, 34):  # the kernel lists those that were closed as root's
+                own = (f"127.0.0.{number}", client.getsockname()[1])
+                with socket.create_connection(server.getsockname(), source_address=own):
+                    accepted = server.accept()[0]
+                accepted.close()
+            client.connect(("127.0.0.1", explorer.port))
+            head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {explorer.token}\r\nConnection: close"
+            client.sendall(f"GET /runs HTTP/1.1\r\n{head}\r\n\r\n".encode())
+            assert client.recv(1000).startswith(b"HTTP/1.1 403")
+    finally:
+        os.seteuid(0)
 
 
 @pytest.mark.parametrize(
