@@ -14,6 +14,7 @@ from typing import Any
 from features import models
 from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from features.core.file_errors import first_line
+from features.models.files import model_files
 from features.models.records import Hub, Wheel, is_hub_name
 from training.runs import TRAINING_FILE, training_of
 from training.writing import read_json, whole_folder, write_json, write_text
@@ -40,7 +41,11 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Pat
             f"{str(encoder)!r} has no {TRAINING_FILE} or no {CARD}, so its training data and their terms are unknown; "
             "publish an encoder that facetflow trained"
         )
-    files = [path for path in sorted(encoder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+    files = model_files(encoder)
+    if links := [path for path in files if not path.resolve().is_relative_to(encoder.resolve())]:
+        raise ModelUnfit(
+            f"{str(links[0])!r} is a link to a file elsewhere, which may be private; put a copy in its place"
+        )
     if unsafe := [path for path in files if path.suffix in _UNSAFE]:
         raise ModelUnfit(f"{str(unsafe[0])!r} may run code when it is loaded; save the weights as safetensors")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

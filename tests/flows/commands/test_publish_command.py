@@ -162,3 +162,15 @@ def test_without_a_hub_the_folder_stays(encoder, monkeypatch, capsys, tmp_path):
     assert run(["publish", "--encoder", "./encoder", "-o", "my out", "--name", "me/mine", "--push"]) == 1
     assert told(capsys.readouterr().err, UploadFailed)
     assert (tmp_path / "my out/modules.json").is_file()
+
+
+def test_neither_hidden_folders_nor_what_links_lead_to_is_published(encoder, tmp_path, capsys):
+    (encoder / ".git").mkdir()
+    (encoder / ".git/config").write_text("url = https://me:secret@hub.example")
+    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 0
+    assert not (tmp_path / "out/.git").exists()
+    (tmp_path / "key").write_text("secret")
+    (encoder / "notes.txt").symlink_to(tmp_path / "key")
+    assert run(["publish", "--encoder", "./encoder", "-o", "again"]) == 1
+    assert told(capsys.readouterr().err, ModelUnfit)
+    assert not (tmp_path / "again").exists()
