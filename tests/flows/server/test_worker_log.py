@@ -17,6 +17,7 @@ try:
     raise ValueError("odd")
 except ValueError as error:
     get_logger("flow_runs").error("Encountered exception during execution: %r", error, exc_info=True, extra=NAMES)
+    get_logger("flow_runs").error("Finished in state Failed(%s)", "\\x1b[2J", extra=NAMES)
 """
 
 
@@ -31,3 +32,5 @@ def test_an_error_of_a_flow_is_one_line(tmp_path, monkeypatch):
     done = subprocess.run([sys.executable, "-c", FLOW], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.count("Encountered exception during execution: ValueError('odd')") == 1
     assert "Traceback" not in done.stderr
+    assert "\\u001b[2J" in done.stderr
+    assert "\x1b" not in done.stderr
