@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FOLDER = ".vectors"
 """In the folder of a project's runs; no encoder's name begins with a dot."""
+_PARTS = f"{'[0-9a-f]' * 32}.npz"
+"""Pattern of the names of parts: another file is never removed, as where a folder is a link to elsewhere."""
 _MOST_BYTES = 2 << 30
 _WRITTEN_EVERY = 30.0  # seconds; a kill costs no more work than this
 _SMALL_BYTES = 16 << 20
@@ -97,7 +99,7 @@ class _Cache:
         self._used: set[Path] = set()
         self.vectors: Vectors = np.empty((len(numbers), 0), dtype=np.float32)
         """(n_texts, d); d is 0 until the first vector is known. Rows of unknown texts are undefined."""
-        for part in () if folder is None else sorted(folder.glob("*.npz")):
+        for part in () if folder is None else sorted(folder.glob(_PARTS)):
             self._read(part, numbers)
 
     def add(self, rows: NDArray[np.int64], parts: Iterable[Vectors]) -> None:
@@ -146,12 +148,12 @@ class _Cache:
         if self._folder is None:
             return
         with suppress(OSError):
-            small = [part for part in self._folder.glob("*.npz") if part.stat().st_size < _SMALL_BYTES]
+            small = [part for part in self._folder.glob(_PARTS) if part.stat().st_size < _SMALL_BYTES]
             if len(small) > _MOST_SMALL:
                 self._used |= _merge(self._folder, small)
         with suppress(OSError):
-            leftovers.remove_dead(self._folder.parent.rglob(".*.tmp"))  # of searches that were killed
-            leftovers.remove_oldest(self._folder.parent.rglob("*.npz"), _MOST_BYTES, self._used)
+            leftovers.remove_dead(self._folder.parent.rglob(".*.npz.*.tmp"))  # of searches that were killed
+            leftovers.remove_oldest(self._folder.parent.rglob(_PARTS), _MOST_BYTES, self._used)
 
 
 def _load(part: Path, wanted: KeysView[bytes] | None = None) -> tuple[list[bytes], Vectors]:

@@ -150,6 +150,17 @@ def test_what_killed_searches_left_is_removed_and_what_others_write_is_not(searc
     assert not dead.exists()
 
 
+def test_files_of_others_stay_where_the_folder_leads_to_theirs(search, tmp_path, monkeypatch):
+    search("a")
+    folder = parts_in(tmp_path)[0].parent
+    theirs = [folder / "results.npz", folder / ".notes.tmp"]
+    for file in theirs:
+        file.touch()
+    monkeypatch.setattr(vectors, "_MOST_BYTES", 1)
+    search("b")
+    assert all(file.exists() for file in theirs)
+
+
 def test_embeddings_that_are_not_finite_are_refused_and_not_cached(tmp_path, word_encoder):
     with refused(NotFinite):
         cached_vectors(tmp_path, word_encoder, None, ["a"], lambda _: [np.array([[np.nan, 1]], np.float32)])
