@@ -20,8 +20,10 @@ _BLOCK = 1 << 16  # bytes
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into a sentence about the file or folder being written."""
+    """Turn an error of the file system into a sentence about the file, in place of a link, or folder being written."""
     try:
+        if path.is_symlink() and not path.is_dir():  # in a run of somebody else, it may lead to any file
+            path.unlink()
         yield
     except Exception as error:
         of_system: BaseException | None = error

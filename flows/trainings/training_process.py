@@ -128,6 +128,7 @@ def _reason(jobs: Sequence[TrainingJob[Any, Any] | EvaluationJob], code: int, wi
     log = Path(os.path.commonpath([job.output for job in jobs])) / "error.log"  # for one job, in its own folder
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
+        log.unlink(missing_ok=True)  # in a run of somebody else, it may be a link that leads to any file
         log.write_text(text, encoding="utf-8")
     except OSError:
         log = keep_traceback(text)

@@ -33,10 +33,13 @@ def test_what_a_process_prints_is_passed_on_and_a_traceback_is_kept_in_a_file(tm
     (tmp_path / "failing.py").write_text("import sys\nprint('step 1', file=sys.stderr)\nraise ValueError('odd')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     job = TrainingJob(source=Source(store=tmp_path), settings=S3bertSettings(), output=tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "error.log").symlink_to(tmp_path / "precious")  # of somebody else's run
     with refused(TrainingFailed):
         run_job("failing", job)
     assert capfd.readouterr().err == "step 1\n"
     assert "line 3" in (tmp_path / "run" / "error.log").read_text()
+    assert not (tmp_path / "precious").exists()
 
 
 def test_what_a_process_writes_to_its_standard_output_is_no_result(tmp_path, capfd, monkeypatch):

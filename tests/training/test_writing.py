@@ -13,7 +13,7 @@ from features.core.faults import RunNotWritten
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
-from training.loop import checkpoints, loop
+from training.loop import checkpoints, course, loop
 from training.process import Interrupted
 from training.train import main
 from training.writing import require_writable, whole_folder, write_json, writing
@@ -102,6 +102,20 @@ def test_half_a_checkpoint_is_removed(tmp_path):
 def test_an_error_of_a_rust_library_is_one_of_the_file_system():
     with refused(RunNotWritten), writing(Path("model")):
         raise ValueError("I/O error: No space left on device (os error 28)")
+
+
+def test_a_link_in_a_run_leads_no_writer_elsewhere(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    files = [tmp_path / name for name in ("run.json", checkpoints.FILE_NAME, course.FILE_NAME)]
+    for file in files:
+        file.symlink_to(precious)
+    write_json(files[0], {})
+    checkpoints.save(files[1], {"identity": "x"})
+    with writing(files[2]), files[2].open("a") as reports:
+        reports.write("{}")
+    assert precious.read_text() == "mine"
+    assert all(file.is_file() and not file.is_symlink() for file in files)
 
 
 def test_another_error_is_left_alone():
