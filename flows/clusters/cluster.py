@@ -34,7 +34,7 @@ from prefect_dask.task_runners import DaskTaskRunner
 from features.core.faults import NoGpu, NoScheduler, NoWorkers
 from features.store.store import Store
 from flows.clusters import cluster_security
-from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
+from flows.clusters.cluster_watch import WAIT_FOR_WORKERS, workers_of
 from flows.clusters.preflight import Preflight
 from flows.clusters.worker_start import environment, starting
 from flows.project import ClusterSettings
@@ -193,7 +193,7 @@ def joined_cluster(
             yield JoinedCluster(runner, client, None, available, checked)
         return
     with connected(settings, logs) as (runner, client):
-        available = capacity_of(client.scheduler_info(n_workers=-1)["workers"].values(), settings.address)
+        available = capacity_of(workers_of(client).values(), settings.address)
         checked = preflight(available)
         checked.check(client, settings.address)
         yield JoinedCluster(runner, client, settings.address, available, checked)

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from dask.utils import format_bytes
 from distributed import Client
@@ -29,6 +29,16 @@ _LATE = 5.0
 
 Workers = Mapping[str, Mapping[str, Any]]
 """Address → what Dask knows of a worker."""
+
+
+def workers_of(client: Client) -> Workers:
+    """Return the workers that a client's scheduler has now; an OSError if it does not answer.
+
+    `Client.scheduler_info` returns what it knew before then, and at times no workers: every two seconds the client asks
+    the scheduler for itself alone, and keeps that answer in their place.
+    """
+    asked = client.sync(client.scheduler.identity, n_workers=-1)  # type: ignore[no-untyped-call, union-attr]
+    return cast("Workers", asked["workers"])
 
 
 class ClusterWatch:
@@ -151,7 +161,7 @@ class ClusterWatch:
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
             with suppress(Exception):  # a dead scheduler raises various errors; what counts is the silence
-                workers = self._client.scheduler_info(n_workers=-1)["workers"]
+                workers = workers_of(self._client)
                 self._answered = time.monotonic()
                 self.workers = workers
                 if self._unfit is None:  # otherwise the build is about to end

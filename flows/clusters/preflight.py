@@ -23,6 +23,7 @@ from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, Worker
 from features.stages.registry import STAGES
 from features.stages.stage import total
 from features.store.store import Store
+from flows.clusters.cluster_watch import workers_of
 from flows.stages import Chain
 from flows.terminal import warn
 from tasks.worker_report import import_tasks, report
@@ -142,9 +143,7 @@ class Preflight:
         }
         ours = info["client"]["packages"]
         compare(ours, versions, self._packages, cluster, self._said)
-        resources = {
-            worker: details["resources"] for worker, details in client.scheduler_info(n_workers=-1)["workers"].items()
-        }
+        resources = {worker: details["resources"] for worker, details in workers_of(client).items()}
         for worker, answer in self._ask(client, list(versions)).items():
             who = f"The worker {worker!r} {cluster}"
             if isinstance(answer, BaseException):

@@ -6,7 +6,9 @@ import sys
 import time
 from types import SimpleNamespace
 
+import dask
 import pytest
+from distributed import Client, LocalCluster
 
 from features.core.errors import RunError
 from flows.clusters import cluster_watch
@@ -25,12 +27,13 @@ class Watched:
         self._look = look
         monkeypatch.setattr(cluster_watch, "time", SimpleNamespace(monotonic=lambda: self._now))
         monkeypatch.setattr(cluster_watch, "_LOOK_EVERY", 0.001)
-        client = SimpleNamespace(scheduler_info=self._counted, restart_workers=lambda workers, **_: restart(*workers))
+        monkeypatch.setattr(cluster_watch, "workers_of", self._counted)
+        client = SimpleNamespace(restart_workers=lambda workers, **_: restart(*workers))
         self._watch = ClusterWatch(client, address, inspect)
 
-    def _counted(self, **_):
+    def _counted(self, _):
         try:
-            return {"workers": self._look()}
+            return self._look()
         finally:
             self._looks += 1
 
@@ -137,6 +140,21 @@ def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(watch_ove
 
 def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
     watch_over(lambda: {"tcp://1": BUSY}).let_pass(40)
+
+
+@pytest.mark.slow
+def test_the_workers_are_those_that_there_are_and_a_scheduler_that_is_gone_has_none():
+    often = {"distributed.client.scheduler-info-interval": "1 ms", "distributed.comm.timeouts.connect": "500 ms"}
+    with (
+        dask.config.set(often),
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster.scheduler_address, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        assert all(cluster_watch.workers_of(client) for _ in range(2000))
+        cluster.close()
+        with pytest.raises(OSError, match="connect"):
+            cluster_watch.workers_of(client)
 
 
 @pytest.mark.slow
