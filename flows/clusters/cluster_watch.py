@@ -3,6 +3,7 @@
 What was committed is kept in any case, and the next build continues from there.
 """
 
+import math
 import threading
 import time
 from collections import Counter
@@ -77,7 +78,7 @@ class ClusterWatch:
         """Report problems, repair what can be repaired, and raise if no hope is left; called often."""
         now = time.monotonic()
         if now - self._checked > _LATE:
-            self._answered = now  # it was this process that was suspended
+            self._answered = max(self._answered, now)  # it was this process that was suspended
         self._checked = now
         # The scheduler of the local cluster is in this process: it may be slow, but not gone.
         if self._address is not None and now - self._answered > GONE_AFTER:
@@ -165,10 +166,13 @@ class ClusterWatch:
                 self._answered = time.monotonic()
                 self.workers = workers
                 if self._unfit is None:  # otherwise the build is about to end
+                    self._answered = math.inf  # until workers have answered, which may take long, it is not asked
                     try:
                         self._inspect(workers.keys())
                     except FacetflowError as error:
                         self._unfit = error
+                    finally:
+                        self._answered = time.monotonic()
 
 
 def _rests(worker: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -37,11 +38,11 @@ class Watched:
         finally:
             self._looks += 1
 
-    def let_pass(self, seconds):
+    def let_pass(self, seconds, looks=2):
         """Check once a second, each time after the watch has looked; pytest's timeout ends a test where it does not."""
         for _ in range(seconds):
             before = self._looks
-            while self._looks < before + 2:  # the first of them may have begun before the test changed anything
+            while self._looks < before + looks:  # the first of them may have begun before the test changed anything
                 time.sleep(0.001)
             self._now += 1
             self._watch.check()
@@ -136,6 +137,19 @@ def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(watch_ove
     now["tcp://2"] = now["tcp://1"]
     assert watched.end() == "The worker 'tcp://2' has other code."
     assert seen[-2:] == ["tcp://1", "tcp://2"]
+
+
+def test_a_scheduler_is_not_gone_while_a_worker_that_joins_is_asked(watch_over):
+    asked, answered = threading.Event(), threading.Event()
+
+    def inspect(_):
+        asked.set()
+        answered.wait()
+
+    watched = watch_over(lambda: {"tcp://1": BUSY}, address="tcp://host:8786", inspect=inspect)
+    assert asked.wait(60)
+    watched.let_pass(60, looks=0)
+    answered.set()
 
 
 def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
