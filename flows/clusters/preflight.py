@@ -143,15 +143,18 @@ class Preflight:
         }
         ours = info["client"]["packages"]
         compare(ours, versions, self._packages, cluster, self._said)
-        resources = {worker: details["resources"] for worker, details in workers_of(client).items()}
-        for worker, answer in self._ask(client, list(versions)).items():
+        answers = self._ask(client, list(versions))
+        there = workers_of(client)
+        for worker, answer in answers.items():
+            if worker not in there:  # it has left meanwhile, which may be its answer
+                continue
             who = f"The worker {worker!r} {cluster}"
             if isinstance(answer, BaseException):
                 raise OtherCode(
                     f"{who} cannot use facetflow ({type(answer).__name__}: {answer}): install it where the worker "
                     "runs, as here, and start it again."
                 ) from answer
-            self._check_answer(who, answer, gpu=resources.get(worker, {}).get("GPU", 0) >= 1)
+            self._check_answer(who, answer, gpu=there[worker]["resources"].get("GPU", 0) >= 1)
             self.fit.add(worker)
 
     def _check_scheduler(self, client: Client, info: Mapping[str, Any], cluster: str) -> None:

@@ -1,8 +1,11 @@
-"""The memory of local workers against the needs of the stages, before they start."""
+"""What is checked on workers: the memory of local ones before they start, and what those of a cluster answer."""
 
+import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from distributed import LocalCluster
 from sentences import refused
 
 from features.core.faults import TooLittleMemory
@@ -18,6 +21,7 @@ NEEDED = {
     "amr": StageModels(frozenset({"torch"}), beside=2 * GIB),
     "srl": StageModels(frozenset({"torch"}), beside=100 * MIB),
 }
+FIT = {"code": preflight.OWN_CODE, "store": "id", "writable": None, "missing": [], "pause": None}
 
 
 @pytest.fixture
@@ -58,3 +62,19 @@ def test_workers_without_a_gpu_are_not_given_what_goes_to_those_that_have_one(ch
     with refused(TooLittleMemory):
         check(GIB, gpu=True)
     check(GIB, stages=("srl",), gpu=True)
+
+
+@pytest.mark.slow
+def test_a_worker_that_leaves_while_it_is_asked_ends_no_build(monkeypatch):
+    def leave(_store, _models, _files, dask_worker):
+        if dask_worker.name == 1:
+            os._exit(1)
+        return FIT
+
+    monkeypatch.setattr(preflight, "report", leave)
+    check = Preflight(SimpleNamespace(location="", id="id"), Chain((), {}, ()), (), gpu=False)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        staying = cluster.workers[0].worker_address
+        with cluster.get_client() as client:
+            check.check(client, cluster.scheduler_address)
+    assert check.fit == {staying}
