@@ -114,7 +114,7 @@ class ShardRunner:
             while waiting or self._running or self._suspects:
                 try:
                     waiting = self._step(waiting)
-                except (ClosedClientError, FutureCancelledError) as error:
+                except ClosedClientError as error:
                     self._commit()
                     raise self._watch.scheduler_is_gone() from error
                 except RunError:
@@ -253,7 +253,8 @@ class ShardRunner:
             self._fail(work, f"it killed every worker it was given to, even when it ran alone; {why}")
             return
         if isinstance(result, BaseException):
-            if self._joined.client.status != "running":  # the scheduler is gone, whatever Dask makes of it
+            # The scheduler is gone, whatever Dask makes of it; or was, and with it all shards, if Dask has reconnected.
+            if self._joined.client.status != "running" or isinstance(result, FutureCancelledError):
                 raise ClosedClientError from result
             self._fail(work, described(result))
             return

@@ -100,8 +100,8 @@ class ClusterWatch:
     def scheduler_is_gone(self) -> RunError:
         """Return the error for a scheduler that is gone."""
         return NoScheduler(
-            f"The Dask scheduler {self._where} no longer answers: start it again, with its workers, and run the same "
-            "command; no shard is to blame, and what was committed is kept."
+            f"The Dask scheduler {self._where} no longer answers, or lost the connection to this build: see that it "
+            "and its workers run, and run the same command; no shard is to blame, and what was committed is kept."
         )
 
     def _check_lost(self, workers: Workers, now: float) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster
-from distributed.client import ClosedClientError
+from distributed.client import ClosedClientError, FutureCancelledError
 
 from features.core import code
 from features.core.faults import FileChanged, OtherCode
@@ -70,11 +70,18 @@ def test_workers_that_join_during_a_build_have_shards_too(on_a_cluster, tmp_path
     assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
 
 
-def test_no_shard_is_blamed_for_what_dask_says_when_its_scheduler_is_gone():
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("closed", RuntimeError("ConnectionPool is closed")),
+        ("running", FutureCancelledError("key", "scheduler-connection-lost")),  # and it has connected again
+    ],
+)
+def test_no_shard_is_blamed_for_what_dask_says_when_its_scheduler_is_gone(status, said):
     def read():
-        raise RuntimeError("ConnectionPool is closed")
+        raise said
 
-    client = SimpleNamespace(status="closed")
+    client = SimpleNamespace(status=status)
     runner = ShardRunner(None, None, SimpleNamespace(capacity=None, address=None, client=client), None, "run")
     work = ShardWork("amr", Shard("sentences-00000"), Fingerprint("a-b"), (), (), Reason("new"))
     with pytest.raises(ClosedClientError):
