@@ -58,12 +58,14 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 def schedule_again(runs: set[UUID]) -> list[str]:
     """Schedule ended runs again that had not done their work, for the next worker, and return their names."""
     from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
     from prefect.states import AwaitingRetry, Crashed
 
     told = "It was ended with `facetflow up`, and goes on when that runs again."
     names = []
     with server_does("schedule again what was ended"), get_client(sync_client=True) as client:
-        for run in map(client.read_flow_run, runs):
+        # Those that it still has: it may have lost its database meanwhile.
+        for run in client.read_flow_runs(flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=list(runs)))):
             if run.state_type is None or run.state_type.value in {"COMPLETED", "CANCELLED", "CANCELLING"}:
                 continue
             client.set_flow_run_state(run.id, Crashed(message=told), force=True)  # which gives back its slot

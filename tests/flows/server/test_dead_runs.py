@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from prefect.client.orchestration import get_client
@@ -90,3 +90,9 @@ def test_what_an_orderly_stop_ended_goes_on_as_the_same_run(client, deployed):
         assert client.read_flow_run(run.id).state.name == "AwaitingRetry"
         client.set_flow_run_state(run.id, Pending())
         assert client.set_flow_run_state(run.id, Running()).state.is_running(), "its slot was given back"
+
+
+def test_a_run_that_the_server_has_lost_keeps_no_other_from_going_on(client, deployed):
+    _, id_of = deployed
+    refresh = begun(client, id_of("refresh"), Pending(), Running())
+    assert schedule_again({uuid4(), refresh.id}) == [refresh.name]
