@@ -47,6 +47,7 @@ CPU = {"CPU": 1.0}
 """The resources that workers advertise and shards ask for."""
 CONNECT_TIMEOUT = 10.0
 """Seconds within which the scheduler of an existing cluster must answer."""
+_LISTED_WITHIN = 30.0
 PAUSE = 0.85
 """Share of its memory limit at which a local worker is paused."""
 
@@ -256,7 +257,8 @@ def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
         return {"cls": Nanny, "options": shared | options}
 
     spec = {f"worker-{i}": worker("", CPU) for i in range(settings.workers or CPU_COUNT)}
-    spec |= {f"gpu-{i}": worker(gpu, GPU) for i, gpu in enumerate(gpus()[: settings.gpu_workers])}
+    if settings.gpu_workers:
+        spec |= {f"gpu-{i}": worker(gpu, GPU) for i, gpu in enumerate(gpus()[: settings.gpu_workers])}
     scheduler = {"cls": Scheduler, "options": shared}
     variables = environment(settings.threads_per_worker)
 
@@ -316,7 +318,11 @@ def gpus() -> list[str]:
     command = shutil.which("nvidia-smi")
     if command is None:
         return []
-    listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=30, check=False)
+    try:
+        listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=_LISTED_WITHIN, check=False)
+    except subprocess.TimeoutExpired:
+        warn(f"`nvidia-smi -L` did not answer within {_LISTED_WITHIN:.0f} s, so no GPU is used: restart its driver.")
+        return []
     every = [str(i) for i in range(sum(line.startswith("GPU ") for line in listing.stdout.splitlines()))]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(every)).replace(" ", "").split(",")
     return [gpu for gpu in visible if gpu not in {"", "-1"}][: len(every)]

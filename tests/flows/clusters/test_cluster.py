@@ -188,6 +188,9 @@ def test_gpus_are_those_of_the_driver_that_the_user_lets_us_see(monkeypatch, tmp
     for visible, ours in {"1": ["1"], "GPU-2, GPU-1": ["GPU-2", "GPU-1"], "": [], "-1": []}.items():
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert cluster.gpus() == ours
+    command.write_text("#!/bin/sh\nexec sleep 600\n")
+    monkeypatch.setattr(cluster, "_LISTED_WITHIN", 0.2)
+    assert cluster.gpus() == []
     command.unlink()
     assert cluster.gpus() == []
 
