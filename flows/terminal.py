@@ -14,6 +14,7 @@ text around, are shown as JSON escapes them, `\u001b`; files have the characters
 import io
 import json
 import logging
+import os
 import re
 import sys
 import tempfile
@@ -133,10 +134,20 @@ def overheard(level: int, text: str) -> None:
         _hear(level, text)
 
 
+def write_error(text: str) -> None:
+    """Write to standard error; where its reader has gone, as in `facetflow build 2>&1 | head`, the work goes on."""
+    if sys.stderr is None:  # as after `2>&-`
+        return
+    try:
+        sys.stderr.write(text)  # looked up each time: rich puts what writes above its bars there
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def _tell(level: int, least: Verbosity, text: str) -> None:
     text = visible(text)
-    if _verbosity >= least and sys.stderr is not None:  # there is none after `2>&-`
-        sys.stderr.write(f"{text}\n")  # looked up each time: rich puts what writes above its bars there
+    if _verbosity >= least:
+        write_error(f"{text}\n")
     overheard(level, text)
 
 

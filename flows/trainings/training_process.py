@@ -16,12 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from features.core.code import check_code
 from features.core.faults import TrainingFailed
 from features.core.leftovers import scratch
-from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn
+from flows.terminal import Verbosity, keep_traceback, overheard, verbosity, visible, warn, write_error
 from training.jobs import EvaluationJob, TrainingJob
 from training.process import ERROR, INTERRUPTED, LEVELS
 
@@ -92,7 +90,7 @@ def _pass_on(process: "subprocess.Popen[str]") -> list[str]:
         else:
             # Lines printed by a library have no level.
             level, text = (int(levelled[1]), levelled[2]) if levelled else (logging.INFO, line)
-            click.echo(visible(text), err=True, nl=False)  # nowhere after `2>&-`
+            write_error(visible(text))
             overheard(level, _TIME.sub("", text, count=1) if levelled else text)
     return withheld
 

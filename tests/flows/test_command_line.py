@@ -345,6 +345,15 @@ def test_a_table_whose_reader_has_gone_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_messages_that_nobody_reads_end_no_work():
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = "from flows.terminal import say; say('begun'); say('done'); print('done')"
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writer, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+
+
 def test_a_terminal_that_closes_ends_a_command_in_order(tmp_path):
     code = f"""
 import signal, sys, time
