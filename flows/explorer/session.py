@@ -1,7 +1,6 @@
 """What the views of one run of the explorer share: the project, the models, and what was asked before."""
 
 import gc
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from training.runs import ENCODER, all_runs, is_finished, run_id
 
 _MODELS = 3
 """Encoders that are loaded at once, beside the one that the explorer was started with."""
+_REMEMBERED = 30
 
 
 class Asked(NamedTuple):
@@ -41,7 +41,7 @@ class Session:
     background: Background = field(default_factory=Background)  # what models do
     # what only reads tables and records, which need not wait for models
     reading: Background = field(default_factory=Background)
-    asked: deque[Asked] = field(default_factory=lambda: deque(maxlen=30))
+    asked: tuple[Asked, ...] = ()  # the newest first
     # keeps the runs of encoders from being deleted, until it ends
     command: click.Context = field(default_factory=click.get_current_context)
     _others: dict[str, Explainer] = field(default_factory=dict)
@@ -70,19 +70,17 @@ class Session:
         """Return what explains with an encoder; with the one that the explorer was started with if it is empty."""
         if not encoder:
             return self.explainer
-        if encoder not in self._others:
+        if (explainer := self._others.get(encoder)) is None:
             with self.command.scope(cleanup=False):
-                self._others[encoder] = Explainer(self.here, encoder)
-            for old in list(self._others)[:-_MODELS]:
-                del self._others[old]
-                gc.collect()  # a model and its card hold each other, and what is old is seldom looked at
-        return self._others[encoder]
+                explainer = Explainer(self.here, encoder)
+            # A new dictionary, because other threads may look into this one.
+            self._others = dict([*self._others.items(), (encoder, explainer)][-_MODELS:])
+            gc.collect()  # a model and its card hold each other, and what is old is seldom looked at
+        return explainer
 
     def remember(self, asked: Asked) -> None:
         """Put something asked at the top of the history."""
-        if asked in self.asked:
-            self.asked.remove(asked)
-        self.asked.appendleft(asked)
+        self.asked = (asked, *(each for each in self.asked if each != asked))[:_REMEMBERED]
 
     def history(self, view: str) -> list[Asked]:
         """Return what was asked in a view, newest first."""

@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import sys
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -484,6 +486,25 @@ def test_encoders_of_before_are_given_back(monkeypatch):
     for name in "abcdefgh":
         asked.explainer_of(name)
     assert len(loaded) == 3
+
+
+def test_requests_at_once_for_other_encoders_each_have_their_own(monkeypatch):
+    class Model:
+        def __init__(self, _, name):
+            self.name = name
+            together.wait()
+
+    names = [f"encoder-{number}" for number in range(24)]
+    together = threading.Barrier(len(names))
+    monkeypatch.setattr(session, "Explainer", Model)
+    asked = session.Session(Here(), None, command=click.Context(click.Command("explore")))
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(names)) as threads:
+            assert [each.name for each in threads.map(asked.explainer_of, names)] == names
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def address_of(**values):
