@@ -23,8 +23,9 @@ async def report(store: str, models: Sequence[str], files: Sequence[Path], dask_
 
     Returns:
         `code`: digest of the code that makes shards; `store`: id of the store in the folder, None if there is none;
-        `writable`: why the folder cannot be written, None if it can; `missing`: what the worker does not find, a
-        sentence each; `pause`: bytes of memory at which Dask pauses the worker, None if it never does.
+        `unseen`: why that is not known, None if it is; `writable`: why the folder cannot be written, None if it can;
+        `missing`: what the worker does not find, a sentence each; `pause`: bytes of memory at which Dask pauses the
+        worker, None if it never does.
     """
     manager = dask_worker.memory_manager
     limit, share = manager.memory_limit, manager.memory_pause_fraction
@@ -36,15 +37,18 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
     importlib.import_module("tasks.shard")
     from features.core.code import OWN_CODE
     from features.core.errors import FacetflowError
+    from features.core.faults import NoStore
     from features.store.store import Store
 
+    opened = unseen = None
     try:
         opened = Store.open(store)
-    except (FacetflowError, OSError):
-        opened = None
+    except (FacetflowError, OSError) as error:
+        unseen = None if isinstance(error, NoStore) else str(error)
     return {
         "code": OWN_CODE,
         "store": opened and opened.id,
+        "unseen": unseen,
         "writable": opened and _why_not_writable(opened.storage),
         "missing": [
             *_missing_models(models),

@@ -181,6 +181,8 @@ class Preflight:
                 "mix them. Install the same code where the worker runs, and start it again."
             )
         store = self._store.location
+        if answer["unseen"] is not None:  # such as credentials that the worker lacks
+            raise StoreUnseen(f"{who} cannot read the store {store!r}: {answer['unseen']}")
         if answer["store"] != self._store.id:
             what = "no store there" if answer["store"] is None else "another store there"
             raise StoreUnseen(

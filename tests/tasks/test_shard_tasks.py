@@ -218,3 +218,9 @@ def test_reports_are_rare_and_cannot_fail_a_shard(monkeypatch):
 def test_a_worker_that_lacks_a_file_says_what_to_do(tmp_path):
     missing = _report(str(tmp_path), [], [tmp_path / "glove.txt"])["missing"]
     assert missing == [f"there is no file {str(tmp_path / 'glove.txt')!r}; put one there"]
+
+
+def test_a_worker_that_cannot_read_the_store_says_why(tmp_path):
+    assert _report(str(tmp_path), [], [])["unseen"] is None  # there is none, as on another disk
+    (tmp_path / "store.json").write_text("{")
+    assert str(tmp_path / "store.json") in _report(str(tmp_path), [], [])["unseen"]

@@ -8,7 +8,7 @@ import pytest
 from distributed import LocalCluster
 from sentences import refused
 
-from features.core.faults import TooLittleMemory
+from features.core.faults import StoreUnseen, TooLittleMemory
 from features.parsers.settings import AmrSettings, SrlSettings
 from features.stages.registry import STAGES
 from features.stages.stage import LIBRARIES, MIB, PROCESS, StageModels
@@ -21,7 +21,7 @@ NEEDED = {
     "amr": StageModels(frozenset({"torch"}), beside=2 * GIB),
     "srl": StageModels(frozenset({"torch"}), beside=100 * MIB),
 }
-FIT = {"code": preflight.OWN_CODE, "store": "id", "writable": None, "missing": [], "pause": None}
+FIT = {"code": preflight.OWN_CODE, "store": "id", "unseen": None, "writable": None, "missing": [], "pause": None}
 
 
 @pytest.fixture
@@ -78,3 +78,10 @@ def test_a_worker_that_leaves_while_it_is_asked_ends_no_build(monkeypatch):
         with cluster.get_client() as client:
             check.check(client, cluster.scheduler_address)
     assert check.fit == {staying}
+
+
+def test_a_worker_that_cannot_read_the_store_is_refused_with_its_reason():
+    check = Preflight(SimpleNamespace(location="s3://bucket/prefix", id="id"), Chain((), {}, ()), (), gpu=False)
+    reason = "There are no credentials for 's3://bucket/prefix': set AWS_ACCESS_KEY_ID, or give this machine a role."
+    with refused(StoreUnseen):
+        check._check_answer("The worker 'tls://1'", {**FIT, "store": None, "unseen": reason}, gpu=False)
