@@ -46,6 +46,7 @@ IN_FLIGHT = 2
 COMMIT_EVERY = 5.0
 """Seconds between two commits while all workers are busy."""
 _POLL = 0.5
+_READ_WITHIN = 5.0
 
 
 @dataclass(slots=True)
@@ -210,10 +211,11 @@ class ShardRunner:
             read: Callable[[], Receipt | None]
             if self._reaches_prefect:
                 seen = self._joined.runner.submit(MAKE_SHARD, parameters=parameters)
-                future, read = seen.wrapped_future, partial(seen.result, raise_on_failure=False)
+                future = seen.wrapped_future
+                read = partial(seen.result, timeout=_READ_WITHIN, raise_on_failure=False)
             else:
                 future = self._joined.client.submit(make_shard, **parameters, pure=False)
-                read = future.result
+                read = partial(future.result, timeout=_READ_WITHIN)
         key = (work.stage, work.shard)
         self._running[key] = (work, future, read)
         self._started.setdefault(work.stage, time.monotonic())
@@ -223,15 +225,13 @@ class ShardRunner:
 
     def _collect(self) -> None:
         """Wait a moment for a shard to finish, then process all that are finished."""
-        timeout = _POLL
-        while True:
+        for _ in range(self._finished.qsize() or 1):
             try:
-                key = self._finished.get(timeout=timeout)
+                key = self._finished.get(timeout=_POLL)
             except queue.Empty:
                 return
             self._show_reports()  # its first report precedes its end, and would be ignored afterwards
             self._take(*self._running.pop(key))
-            timeout = 0.0
 
     def _take(self, work: ShardWork, future: Future[Any], read: Callable[[], Receipt | None]) -> None:
         """Read the receipt of a finished shard, or determine why there is none."""
@@ -240,6 +240,10 @@ class ShardRunner:
         try:
             result = read()
         except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
+            if isinstance(error, TimeoutError) and future.status != "error":  # it was lost with its worker
+                self._running[key] = (work, future, read)
+                self._finished.put(key)
+                return
             result = error
         future.release()  # type: ignore[no-untyped-call]
         alone, self._alone = self._alone == key, None

@@ -88,6 +88,30 @@ def test_no_shard_is_blamed_for_what_dask_says_when_its_scheduler_is_gone(status
         runner._take(work, SimpleNamespace(release=lambda: None), read)
 
 
+def test_a_receipt_that_is_lost_with_its_worker_keeps_nothing_else_waiting():
+    key = ("amr", Shard("sentences-00000"))
+    said = iter([TimeoutError("timed out after 5 s."), None])
+
+    def read():
+        if isinstance(answer := next(said), Exception):
+            raise answer
+        return answer
+
+    progress = BuildProgress()
+    progress.history.plan([ShardHistory(*key, 1)])
+    progress.plan()
+    joined = SimpleNamespace(capacity=None, address=None)
+    runner = ShardRunner(SimpleNamespace(versions=dict), None, joined, progress, "run")
+    work = ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))
+    runner._running[key] = (work, SimpleNamespace(status="lost", release=lambda: None), read)
+    runner._started["amr"] = time.monotonic()
+    runner._finished.put(key)
+    runner._collect()
+    assert key in runner._running
+    runner._collect()
+    assert key not in runner._running
+
+
 def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
     class Waiting:
         looked_at = 0
