@@ -21,8 +21,7 @@ from typing import Any
 from dask.base import annotate
 from distributed import Future, KilledWorker
 from distributed.client import ClosedClientError, FutureCancelledError
-from httpx import TransportError
-from prefect.settings import PREFECT_API_URL
+from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED, temporary_settings
 
 from features.core.code import check_code
 from features.core.errors import RunError, described
@@ -82,8 +81,8 @@ class ShardRunner:
         self._open: set[ShardKey] = set()
         self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, Future[Any], Callable[[], Receipt | None]]] = {}
-        # Else its server is on this machine, and workers on others cannot reach it: each shard would fail, since a task
-        # tells the server that it begins, and is made without Prefect instead.
+        # Else its server is on this machine, and workers on others cannot reach it: what tasks tell it would be lost,
+        # and shards are made without Prefect instead.
         self._reaches_prefect = (
             joined.address is None
             or is_on_this_machine(joined.address)
@@ -111,7 +110,9 @@ class ShardRunner:
         self._versions = self._store.versions()
         waiting = list(work)
         self._open = {(item.stage, item.shard) for item in work}
-        with held_back() as interruption, self._listening():
+        # A task would ask the server for its version first, and fail where that is away for a moment.
+        unasked = temporary_settings({PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED: False})
+        with held_back() as interruption, unasked, self._listening():
             while waiting or self._running or self._suspects:
                 try:
                     waiting = self._step(waiting)
@@ -247,8 +248,7 @@ class ShardRunner:
             result = error
         future.release()  # type: ignore[no-untyped-call]
         alone, self._alone = self._alone == key, None
-        server_is_gone = isinstance(result, TransportError) and (not alone or self._api_watch.is_silent)
-        if server_is_gone or (isinstance(result, KilledWorker) and not alone):
+        if isinstance(result, KilledWorker) and not alone:
             self._suspects.append(work)
             self._progress.taken_back(*key)
             return

@@ -30,11 +30,6 @@ class ApiWatch:
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True, name="Prefect watch").start()
 
-    @property
-    def is_silent(self) -> bool:
-        """Whether the last request got no answer."""
-        return self._standing != "answers"
-
     def stop(self) -> None:
         """Stop asking."""
         self._ended.set()
@@ -52,7 +47,7 @@ class ApiWatch:
             if before - self._asked > _ASK_EVERY + 2 * _TIMEOUT:
                 self._answered = before  # this process was suspended
             self._standing = standing(self._url, timeout=_TIMEOUT)
-            if not self.is_silent:
+            if self._standing == "answers":
                 self._answered = time.monotonic()
             self._asked = time.monotonic()
 

@@ -162,3 +162,23 @@ def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blame
     assert "Unexpected" not in output
     assert project.store.runs()[0].failed == ()
     assert project.store.runs()[0].state == "failed"
+
+
+AWAY = """
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+make_all = run_shards.ShardRunner.run
+
+def run(*arguments):
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # where nobody listens
+        make_all(*arguments)
+
+run_shards.ShardRunner.run = run
+"""
+
+
+@pytest.mark.slow
+def test_no_shard_is_blamed_for_a_server_that_is_away_when_it_begins(project, build_with):
+    project.write(20, sentences=8, per_shard=8)
+    record = build_with(project, AWAY)
+    assert (record.state, record.failed) == ("done", ())
