@@ -151,7 +151,7 @@ class Outbox:
                 batch = [self._lines[i] for i in range(min(_BATCH, len(self._lines)))]
             if not batch:
                 return
-            client.request("POST", "/logs/", json=batch).raise_for_status()
+            client.create_logs(batch)
             with self._lock:
                 for line in batch:
                     if self._lines and self._lines[0] is line:
