@@ -1,8 +1,9 @@
 """The console script `facetflow`: finds commands and turns every error into one sentence.
 
-exit code 0   done
-          1   an error; a later run can always continue from the state left behind
-          2   partly done: some shards failed (`facetflow status` lists them)
+exit code 0      done
+          1      an error; a later run can always continue from the state left behind
+          2      partly done: what failed, such as shards, trainings or rows, is named
+          128+n  ended by the signal n
 """
 
 import gc

@@ -75,7 +75,6 @@ def train_encoder(
         if wanted is None:
             encoders = [settings.encoder(name) for name in dict.fromkeys(names)] or list(settings.encoders)
         else:  # an encoder that waited may have left the project
-            pinned = store.release()
             items = due(settings, Contents.of(store, pinned))
             encoders = [item.encoder for item in items if (item.step, item.identity) == ("training", wanted)]
             if not encoders:

@@ -1,1 +1,1 @@
-"""One shard of one stage: thin Prefect tasks, each around one pure call."""
+"""One shard of one stage: a thin Prefect task around one pure call."""

@@ -70,7 +70,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
             {
                 "files": list(obsolete.garbage.files),
                 "releases": list(obsolete.releases),
-                "records": [str(path) for path in obsolete.records],
+                "records": list(obsolete.records),
                 "builds": [str(old.path) for old in obsolete.builds],
                 "runs": [str(old.path) for old in obsolete.trainings],
                 "bytes": obsolete.bytes,
