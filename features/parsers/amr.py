@@ -46,7 +46,15 @@ def load(settings: AmrSettings) -> "AmrParser":
             f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
             f" make one with features.parsers.bank.build_bank and give it as `bank`."
         )
-    return _load(settings, path, stamp(path))
+    stamps = stamp(path)
+    if settings.backend == "embedded":
+        stamps += stamp(locate(_base_of(path, stamps)))
+    return _load(settings, path, stamps)
+
+
+@lru_cache(maxsize=2)
+def _base_of(folder: Path, _stamp: object) -> str:
+    return read_description(folder).base
 
 
 @lru_cache(maxsize=2)

@@ -1,3 +1,5 @@
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,18 @@ def test_the_model_belongs_to_its_base_encoder_and_is_small(encoder_name: str) -
     assert description.base_digest == models.digest(models.locate(encoder_name))
     assert sum(path.stat().st_size for path in folder.iterdir()) < 25e6
     assert "licence" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_base_encoder_that_is_replaced_is_loaded_anew(encoder_name: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(model_folder("embedded"), tmp_path / "parser")
+    base = shutil.copytree(models.locate(encoder_name), tmp_path / "base")
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8")) | {"base": str(base)}
+    (folder / "model.json").write_text(json.dumps(description), encoding="utf-8")
+    settings = AmrSettings(backend="embedded", model=str(folder), device="cpu")
+    first = load(settings)
+    assert load(settings) is first
+    (base / "config.json").touch()
+    assert load(settings) is not first
 
 
 @pytest.mark.parametrize(
