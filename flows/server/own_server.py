@@ -50,7 +50,11 @@ QUIET = {
 }
 """Environment of every process of a run: no analytics, warnings only, no second server by accident."""
 
-TALKING = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO"}
+TALKING = {
+    "PREFECT_LOGGING_LEVEL": "INFO",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.server.worker_log.VisibleHandler",
+}
 """What `--verbose` sets instead: one line for every flow and task run, with its state."""
 
 

@@ -1,11 +1,13 @@
 """What a failing flow leaves in the log of `facetflow up`: one line, not its traceback every night."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from flows.server import services
+from flows.server.own_server import QUIET, TALKING
 
 FLOW = """
 from prefect.logging import get_logger
@@ -32,5 +34,14 @@ def test_an_error_of_a_flow_is_one_line(tmp_path, monkeypatch):
     done = subprocess.run([sys.executable, "-c", FLOW], env=environment, capture_output=True, text=True, check=True)
     assert done.stderr.count("Encountered exception during execution: ValueError('odd')") == 1
     assert "Traceback" not in done.stderr
+    assert "\\u001b[2J" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_verbose_shows_of_an_error_is_visible():
+    environment = os.environ | QUIET | TALKING
+    done = subprocess.run([sys.executable, "-c", FLOW], env=environment, capture_output=True, text=True, check=True)
+    assert "Traceback" in done.stderr
     assert "\\u001b[2J" in done.stderr
     assert "\x1b" not in done.stderr
