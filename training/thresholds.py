@@ -7,10 +7,10 @@ positive    .5: it is the more probable one     accuracy, if probabilities are c
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic.dataclasses import dataclass
 
 POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
 """Labels that mean a paraphrase where the encoder names no `positive_label`; case-insensitive."""

@@ -123,6 +123,8 @@ class PairClassifier(nn.Module):
             if classifier.calibration and len(classifier.calibration.biases) != len(classifier.labels):
                 raise ValueError(f"a calibration of {len(classifier.calibration.biases)} labels")  # noqa: TRY301
             classifier.threshold = described["threshold"] and LabelThreshold(**described["threshold"])
+            if classifier.threshold and classifier.threshold.label not in classifier.labels:
+                raise ValueError(f"a threshold of the label {classifier.threshold.label!r}")  # noqa: TRY301
         except (ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             first = str(error).partition("\n")[0].rstrip(".")
             why = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else first
