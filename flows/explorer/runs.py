@@ -26,8 +26,8 @@ from training.loop.course import read_course
 from training.runs import all_runs, run_id
 
 REPORT = "/report"
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-"""A report is one file: it has its style inside, and loads nothing."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+"""A report is one file: it has its style inside, loads nothing, and sends nothing, also that of somebody else's run."""
 
 
 def project_of(session: Session) -> Project:

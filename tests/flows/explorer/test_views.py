@@ -424,6 +424,14 @@ def test_runs_say_how_to_train_the_first_and_reports_are_those_of_runs_alone(in_
     assert in_project.json("/runs?run=../..", 400)["error"]["code"] == UnknownName.code
 
 
+def test_a_report_of_somebody_else_can_load_and_send_nothing(in_project):
+    file = in_project.session.here.runs / RUN / "report.html"
+    file.write_text("<form action='http://elsewhere.example'></form>")
+    policy = in_project.client.get(f"/report?{address_of(run=RUN)}").headers["content-security-policy"]
+    file.unlink()
+    assert all(f"{what} 'none'" in policy for what in ("default-src", "form-action", "base-uri", "frame-ancestors"))
+
+
 def test_a_page_says_what_is_being_done():
     background, begun, may_end = Background(), threading.Event(), threading.Event()
 
