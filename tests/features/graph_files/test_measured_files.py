@@ -14,6 +14,7 @@ from features.core.errors import InputError
 from features.core.faults import MetricSettings, NotParallel
 from features.core.types import OnRows
 from features.graph_files.measured import measure_files
+from features.graphs.graph import AmrGraph
 from features.metrics.items import Frames
 from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
@@ -105,6 +106,19 @@ def test_an_own_metric_that_reads_what_is_not_there_is_refused(tmp_path: Path, v
     first = write(tmp_path / "a.amr", BOY)
     with refused(MetricSettings):
         measure_files(first, first, vectors, [roles])
+
+
+def test_a_pair_without_a_value_of_an_own_metric_is_named_and_a_wrong_graph_once(
+    tmp_path: Path, vectors: LabelVectorSettings
+) -> None:
+    @own_metric(reads="graphs")
+    def boys(left: AmrGraph, right: AmrGraph) -> float:
+        return {"boy": 1.0}[left.concepts[1]] * {"boy": 1.0}[right.concepts[1]]
+
+    first, second = write(tmp_path / "a.amr", BOY, BOY, BOY), write(tmp_path / "b.amr", BOY, GIRL, WRONG)
+    measured = measure_files(first, second, vectors, [boys])
+    assert measured.scores["boys"].to_list() == [1.0, None, None]
+    assert [reason.partition(":")[0] for reason in measured.wrong] == ["pair 2 (id 'x1')", "pair 3 (id 'x1')"]
 
 
 def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:

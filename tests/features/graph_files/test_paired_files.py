@@ -43,6 +43,8 @@ def test_other_ids_are_refused_with_the_first_difference(write):
 def test_ids_count_where_both_have_them(write):
     pairs = pair_files(write("a", numbered(7, DOG), DOG), write("b", DOG, numbered(8, DOG)))
     assert [pair.ids for pair in pairs] == [("7", None), (None, "8")]
+    assert [pair.name for pair in pairs] == ["pair 1 (id '7')", "pair 2 (id '8')"]
+    assert [pair.name for pair in pair_files(write("a", DOG), write("b", DOG))] == ["pair 1"]
 
 
 def test_other_numbers_are_refused_even_by_position(write):

@@ -36,6 +36,14 @@ def test_graphs_find_their_partner_by_id(write):
     assert smatch_of(gold, parsed, by_position=True)[0].f1.value < 1.0
 
 
+def test_parts_make_no_difference(write, monkeypatch):
+    gold, parsed = write("gold", BOY, GIRL, CITY), write("parsed", BOY, BOY.replace("x1", "x2"), UNLINKED)
+    whole, _ = smatch_of(gold, parsed)
+    monkeypatch.setattr("features.graph_files.scored._BATCH", 2)
+    parts, _ = smatch_of(gold, parsed)
+    assert (parts.pairs, parts.f1, parts.macro_f1) == (3, whole.f1, whole.macro_f1)
+
+
 def test_without_ids_they_are_paired_by_position(write):
     score, _ = smatch_of(write("gold", BOY, unnamed(GIRL)), write("parsed", BOY, GIRL))
     assert score.f1.value == 1.0

@@ -1,5 +1,7 @@
 """Graphs of single sentences: from files, and pairs that have them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sentences import refused
@@ -46,6 +48,16 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
     assert "store" not in find_graphs(["A boy sleeps."], [], None)[1]
 
 
+def test_a_store_that_lacks_one_of_the_sentences_gives_none(tmp_path, monkeypatch):
+    parsed = dict.fromkeys(["A boy sleeps.", "It rains."], decode("(b / boy)"))
+    stored = {"A boy sleeps.": decode(SLEEP)}
+    module = "features.graph_files.sentence_graphs"
+    monkeypatch.setattr(f"{module}.StoredGraphs", lambda _: SimpleNamespace(find=lambda _: stored))
+    monkeypatch.setattr(f"{module}.parsed_graphs", lambda _: parsed)
+    assert find_graphs(["A boy sleeps."], [], tmp_path) == (stored, "graphs of the store")
+    assert find_graphs([*parsed], [], tmp_path) == (parsed, "graphs by the embedded parser")
+
+
 def test_vectors_of_labels_or_none_without_their_model(tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("sleep 1 0\nboy 0 1\n")
@@ -56,10 +68,10 @@ def test_vectors_of_labels_or_none_without_their_model(tmp_path):
 
 
 def test_pairs_need_both_graphs(graphs):
-    without, (pair, origin) = measured_pairs(
-        [("A boy sleeps.", "It rains."), ("A boy sleeps.", "A boy sleeps.")],
+    *without, (pair, origin) = measured_pairs(
+        [("A boy sleeps.", "It rains."), ("It rains.", "A boy sleeps."), ("A boy sleeps.", "A boy sleeps.")],
         [graphs],
         settings=LabelVectorSettings(model=str(graphs)),
     )
-    assert without == (None, "this pair has none (graphs of graphs.amr), so nothing is measured")
+    assert without == [(None, "this pair has none (graphs of graphs.amr), so nothing is measured")] * 2
     assert (pair.left, pair.right, origin) == (decode(SLEEP), decode(SLEEP), "graphs of graphs.amr")

@@ -32,10 +32,12 @@ def test_what_matches_as_data(files, tmp_path):
     assert [item["text"] for item in smatch["right"] if not item["matched"]] == ["girl"]
 
 
-def test_progress_is_told(files):
+def test_progress_is_told_and_parts_make_no_difference(files, monkeypatch):
     told_of = []
-    align_files(*map(Path, files), on_rows=lambda *counts: told_of.append(counts))
-    assert told_of == [(0, 2)]
+    whole = align_files(*map(Path, files))
+    monkeypatch.setattr("features.graph_files.aligned._AT_ONCE", 1)
+    assert align_files(*map(Path, files), on_rows=lambda *counts: told_of.append(counts)) == whole
+    assert told_of == [(0, 2), (1, 2)]
 
 
 def test_a_page_of_drawings(files, tmp_path):

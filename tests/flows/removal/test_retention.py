@@ -1,6 +1,7 @@
 """What `facetflow gc --releases` and `[retention]` delete, and what they never delete."""
 
 import json
+import os
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -175,6 +176,24 @@ def test_a_build_does_not_fail_over_what_cannot_be_deleted(settings, monkeypatch
     assert len(store.releases()) == 3
     delete_by_age(settings, store)
     assert capsys.readouterr().err == "", "nothing is asked for"
+
+
+@pytest.mark.parametrize("trainings", [False, True])
+@pytest.mark.parametrize("releases", [False, True])
+def test_trainings_and_releases_go_where_the_project_says_so(settings, trainings, releases, capsys):
+    for number in (1, 3):
+        run = settings.runs / "syntax" / f"{number:05d}-aaaaaa" / "seed-0"
+        (run / "encoder").mkdir(parents=True)
+        (run / "encoder" / "training.json").write_text("{}")
+        os.utime(run / "encoder" / "training.json", (number, number))
+    retention = RetentionSettings(days=1, trainings=trainings, releases=releases)
+    store = Store.open(settings.store)
+    delete_by_age(settings.model_copy(update={"retention": retention}), store)
+    assert (settings.runs / "syntax" / "00001-aaaaaa").exists() is not trainings
+    kept = {1, 2, 3} - ({2} if releases else set()) - ({1} if releases and trainings else set())
+    assert {release.number for release in store.releases()} == kept
+    said = " ".join(capsys.readouterr().err.split())
+    assert [" and 1 training, " in said, f" {3 - len(kept)} release" in said] == [trainings, releases]
 
 
 def test_what_is_removed_while_others_read_is_no_error(settings, monkeypatch):
