@@ -49,7 +49,8 @@ def print_explanations(
         rows = (facet for each in explained for facet in _split(each.explanation, unfold=unfold)[0])
         shown = dict.fromkeys(facet.name for facet in rows)
         compared = [f"{name:<15} {BUILT_IN[name].compares}" for name in shown if name in BUILT_IN]
-        console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
+        if compared:  # else all facets are folded, or of metrics of the project's own
+            console.print(Text("\n".join(["what the metrics compare", *compared]), style="dim"))
     about = "none, so nothing is predicted: train one of kind s3bert, or name one" if facts is None else facts.sentence
     console.print(Text.assemble(("encoder  ", "dim"), visible(about)))
     if len(origins) == 1:

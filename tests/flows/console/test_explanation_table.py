@@ -88,3 +88,7 @@ def test_facets_that_rank_dev_pairs_poorly_are_folded_into_one_line_and_the_rest
     assert re.search(r"^ *named_entities +1\.00 .* blind", told[False], re.MULTILINE)
     assert re.search(r"^ *root +– ", told[False], re.MULTILINE), "what is not known is not poor"
     assert "named_entities  kinds of names, not the names" in told[False]
+    console = Console(file=io.StringIO(), width=80)
+    folded = Explained(Explanation("first", "second", 0.5, None, facets[1:3]), None, "x")
+    print_explanations([folded], EncoderFacts("s3bert/1", "s3bert/1"), console)
+    assert "what the metrics compare" not in console.file.getvalue(), "nothing would follow"
