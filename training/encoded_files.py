@@ -188,6 +188,8 @@ def _columns(
     ranges: NDArray[np.float32] | None,
 ) -> dict[str, NDArray[Any]]:
     """Return the columns of some embeddings, each (n, d of the column)."""
+    if layout is not None:
+        layout.require_width(vectors)
     slices = {VECTOR: slice(None)} if layout is None else layout.slices
     return {
         name: _quantised(vectors[:, dimensions], precision, None if ranges is None else ranges[:, dimensions])

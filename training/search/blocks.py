@@ -129,6 +129,7 @@ def facet_cosines(
     """Return the similarity of a query, (1, d), and n texts in some facets: (n, n_names)."""
     if names and layout.similarity != "cosine":
         raise CannotExplain("this encoder compares facets by their L1 distance: search by the whole embedding")
+    layout.require_width(query)
     return np.stack([texts.cosines(query, facet_dimensions(layout, name)) for name in names], axis=1)
 
 

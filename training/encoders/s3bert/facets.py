@@ -136,8 +136,18 @@ class FacetLayout(Closed):
             matrix[facet.start : facet.stop, column] = 1.0
         return matrix
 
+    def require_width(self, vectors: NDArray[np.float32]) -> None:
+        """Check that embeddings, (n, dimension), are as wide as those of which the facets are parts."""
+        if vectors.shape[1] != self.dimension:
+            raise EncoderDamaged(
+                f"the facets are parts of embeddings of {self.dimension} dimensions, and these have "
+                f"{vectors.shape[1]}: take `truncate_dim` out of the encoder's config_sentence_transformers.json, or "
+                f"delete its {FILE_NAME}"
+            )
+
     def similarities(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the similarity of every facet, (n_pairs, n_facets), of embeddings (n_pairs, dimension) each."""
+        self.require_width(left)
         return slice_similarities(left, right, self.membership(), self.similarity)
 
     @property

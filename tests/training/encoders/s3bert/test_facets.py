@@ -11,6 +11,7 @@ from sentences import refused
 from features.core.faults import CannotExplain, EncoderDamaged, OutOfRange, WrongValue
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
+from training.search.blocks import VectorBlocks, facet_cosines
 
 
 def test_the_papers_layout_is_fifteen_facets_of_sixteen_and_a_residual_of_144():
@@ -99,6 +100,14 @@ def test_a_facet_of_zeros_has_similarity_zero():
     layout = plan_layout(["smatch"], width=2, dimension=2)
     zero = np.zeros((1, 2), dtype=np.float32)
     assert layout.similarities(zero, zero + 1)[0, 0] == 0
+
+
+def test_facets_are_not_read_off_embeddings_that_were_cut():
+    layout, cut = plan_layout(["smatch"], width=2, first=4, dimension=6), np.ones((1, 4), np.float32)
+    with refused(EncoderDamaged):
+        layout.similarities(cut, cut)
+    with refused(EncoderDamaged):
+        facet_cosines(cut, VectorBlocks.of(cut), layout, ["smatch"])
 
 
 def test_what_training_compares_uses_slope_and_offset():
