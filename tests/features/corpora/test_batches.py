@@ -74,6 +74,12 @@ def test_a_wrong_row_far_below_is_found_at_its_line(tmp_path, read_both_ways, li
     assert outcomes[200].reject.entity_id == "p.tsv:202"
 
 
+def test_rows_of_several_files_are_numbered_on(tmp_path, read_both_ways):
+    for name in ("p.tsv", "q.tsv"):
+        (tmp_path / name).write_text("sentence_a\tsentence_b\tscore\nA.\tB.\t1\nA.\tB.\tx\nA.\tB.\t2\n")
+    assert len(both_ways(read_both_ways, tmp_path, files={"train": ["p.tsv", "q.tsv"]})) == 6
+
+
 def test_white_space_is_what_python_strips():
     characters = pl.Series([chr(code) for code in range(1, sys.maxunicode) if not 0xD800 <= code < 0xE000])
 

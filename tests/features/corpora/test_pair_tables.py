@@ -137,6 +137,18 @@ def test_a_blank_line_between_pairs_keeps_its_place(tmp_path, name, text):
     assert rows[-3:] == [(3, "a", ""), (4, None, "the line is empty"), (5, "c", "")]
 
 
+def test_of_a_row_that_is_no_pair_it_is_said_which_sentence_is_empty(tmp_path):
+    (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\na\t\n\tb\n \t \na\tb\n")
+    problems = ["sentence b is empty", "sentence a is empty", "both sentences are empty", ""]
+    assert [row.problem for row in read_pair_rows(tmp_path / "n.tsv")] == problems
+
+
+def test_positions_are_for_tables_of_cells(tmp_path):
+    (tmp_path / "n.jsonl").write_text('{"sentence_a": "a", "sentence_b": "b"}\n')
+    with refused(ColumnsUnclear):
+        read_pair_rows(tmp_path / "n.jsonl", ("0", "1"))
+
+
 def test_blank_lines_alone_are_no_rows(tmp_path):
     (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\n\n\n")
     with refused(FileEmpty):
