@@ -235,8 +235,7 @@ def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> b
 
 
 def _compounds(told: Told) -> None:
-    chunks = told.texts.chunks
-    for chunk in [(left, right) for left, _ in chunks for _, right in chunks]:  # "the CEO of Ford", "Ford's chief …"
+    for chunk in told.texts.chunks:
         words = [[t for t in part if t.kind != "grammar"] for part in chunk]
         names = [[t for t in part if t.text[0].isupper()] for part in words]
         for a, b in (names, words, (words[0], chunk[1]), (chunk[0], words[1])):

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
       | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | a\s+(?:hundred|thousand|million|billion)\b(?!-|\s+and\b)
-      | (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=-years?-old) | years?[\s-]olds?\b
+      | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day)s?-old) | (?:year|month|week|day)s?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -101,7 +101,7 @@ IN_UNITS = {  # stem of a unit → how much it is of another
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
-    "dollar": (100, "cent"),
+    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
 }  # fmt: skip
 UNITS = {*IN_UNITS, *(unit for _, unit in IN_UNITS.values())}
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -167,7 +167,6 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     "no more than": ("at-most", "quantity"),
-    **dict.fromkeys(("year-old", "year-olds", "year old", "year olds", "years old"), ("year-old", "word")),
     "a dozen": ("12", "quantity"),
     "half a dozen": ("6", "quantity"),
     "and a half": ("1/2", "quantity"),
@@ -209,7 +208,7 @@ def stem_of(word: str) -> str:
     >>> stem_of("studies") == stem_of("study"), *map(stem_of, ("Running", "adding", "gas", "went"))
     (True, 'run', 'add', 'gas', 'go')
     """
-    lower = _straight(word)
+    lower = re.sub(r"s?[ -]olds?$", "-old", _straight(word))  # years old, year-olds
     if lower in _STEM:
         return _STEM[lower]
     if number := _spelt(lower):

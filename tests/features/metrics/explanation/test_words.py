@@ -1097,17 +1097,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The three-year-old boy slept.", "The 3-year-old boy slept.", "(s / sleep-01 :ARG0 (b / boy))", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "year-old" in both, '
           '"three" in a and "3" in b.')),
-        ("He is 18 years old.", "He is a 19-year-old.", "(o / old :domain (h / he))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "18 years old" '
-          'in a, "19-year-old" in b. Graphs leave out "a" in b. Not in the graphs: "18" in a and "19" in b.')),
+        ("He is two years old, not 18 months old.", "He is a 24-month-old, not an 18-month-old.",
+         "(o / old :domain (h / he))", None,
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "months old" from '
+          '"month-old" and leave out "a" in b, "an" in b. Not in the graphs: "18" in both, "two" in a and "24" '
+          "in b.")),
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          'Same frames; "First" has another place.'),
-        ("The CEO of Ford left.", "Ford's chief executive officer left.", "(l / leave-11)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "CEO" in a and '
-          '"chief executive officer" in b may be the same. Graphs leave out "The" and "of" in a, "\'s" in b. '
-          'Not in the graphs: "Ford" in both, "CEO" in a and "chief executive officer" in b.')),
         ("He asked whether she was ill.", 'He asked, "Are you ill?"', "(a / ask-01 :ARG0 (h / he) :ARG1 (i / ill-01))",
          None,
          ("The parser sees no difference: both have the same graph, though the sentences differ; only a says "
