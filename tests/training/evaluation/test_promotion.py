@@ -62,7 +62,7 @@ def test_the_reasons_say_what_was_lost():
 
 def test_a_facet_that_one_of_them_cannot_score_is_left_out_on_both_sides():
     verdict = compare_scores(scores(facets=(0.6, None)), scores(facets=(0.6, 0.9)), LIMITS)
-    assert verdict.reasons == ("mean of 1 facets 60.0 → 60.0",)
+    assert verdict.reasons == ("mean of 1 facet 60.0 → 60.0",)
     for rated in ((scores({"sts": 0.1}), scores()), (scores(), scores({"sts": 0.9}))):
         assert compare_scores(*rated, LIMITS).reasons == ("mean of 2 facets 50.0 → 50.0",)
 
