@@ -20,10 +20,8 @@ _BLOCK = 1 << 16  # bytes
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the file system into a sentence about the file, in place of a link, or folder being written."""
+    """Turn an error of the file system into a sentence about the file or folder being written."""
     try:
-        if path.is_symlink() and not path.is_dir():  # in a run of somebody else, it may lead to any file
-            path.unlink()
         yield
     except Exception as error:
         of_system: BaseException | None = error
@@ -33,6 +31,15 @@ def writing(path: Path) -> Iterator[None]:
         if of_system is None:
             raise
         raise RunNotWritten(f"{str(path)!r} cannot be written: {explain(of_system)}.") from error
+
+
+@contextmanager
+def writing_file(path: Path) -> Iterator[None]:
+    """Write a file as by `writing`, in place of a link: in a run of somebody else, it may lead to any file."""
+    with writing(path):
+        if path.is_symlink():
+            path.unlink()
+        yield
 
 
 @contextmanager
@@ -77,5 +84,5 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file of a run atomically."""
-    with writing(path):
+    with writing_file(path):
         outputs.write_text(path, [text])

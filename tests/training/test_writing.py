@@ -16,7 +16,7 @@ from training.jobs import Source
 from training.loop import checkpoints, course, loop
 from training.process import Interrupted
 from training.train import main
-from training.writing import require_writable, whole_folder, write_json, writing
+from training.writing import require_writable, whole_folder, write_json, writing, writing_file
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
@@ -112,10 +112,20 @@ def test_a_link_in_a_run_leads_no_writer_elsewhere(tmp_path):
         file.symlink_to(precious)
     write_json(files[0], {})
     checkpoints.save(files[1], {"identity": "x"})
-    with writing(files[2]), files[2].open("a") as reports:
+    with writing_file(files[2]), files[2].open("a") as reports:
         reports.write("{}")
     assert precious.read_text() == "mine"
     assert all(file.is_file() and not file.is_symlink() for file in files)
+
+
+def test_a_link_to_a_folder_on_a_disk_that_is_not_there_is_kept(tmp_path):
+    link = tmp_path / "run"
+    link.symlink_to(tmp_path / "disk" / "run")
+    with refused(RunNotWritten):
+        require_writable(link)
+    with refused(RunNotWritten), whole_folder(link):
+        pass
+    assert link.is_symlink()
 
 
 def test_another_error_is_left_alone():

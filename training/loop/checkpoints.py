@@ -8,7 +8,7 @@ import torch
 from features.core.faults import CheckpointDamaged, OtherSettings
 from features.core.file_errors import first_line
 from features.core.outputs import whole_file
-from training.writing import writing
+from training.writing import writing_file
 
 FILE_NAME = "checkpoint.pt"
 FORMAT = 3
@@ -17,7 +17,7 @@ FORMAT = 3
 
 def save(path: Path, state: dict[str, Any]) -> None:
     """Write tensors, numbers, strings, and lists and dicts of them; a crash leaves the old file or the new one."""
-    with writing(path), whole_file(path) as file:
+    with writing_file(path), whole_file(path) as file:
         torch.save({"format": FORMAT, **state}, file)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from training.progress import EVERY, duration, log
-from training.writing import writing
+from training.writing import writing_file
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -91,7 +91,7 @@ class Course:
         if rank() > 0:
             return
         log.info(told)
-        with writing(self.path), self.path.open("a", encoding="utf-8") as file:
+        with writing_file(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"step": step, **line}) + "\n")
         self.accelerator.log(dict(numbers), step=step)
 
