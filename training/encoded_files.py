@@ -111,7 +111,7 @@ def encode_file(
         on_rows(0, total)
         cut, again = 0, hashlib.sha256()
         for number, start in enumerate(range(0, total, _PART)):
-            some = list(itertools.islice(rows, _PART))
+            some = list(itertools.islice(rows, min(_PART, total - start)))  # without what was added since
             if not some:  # it was cut off
                 break
             again.update("".join(map(repr, some)).encode())

@@ -175,6 +175,17 @@ def test_a_file_that_changes_while_it_is_encoded_is_refused_and_no_part_of_it_ke
     assert pl.read_parquet(output)["text"].to_list() == whole.split("\n")[:-1]
 
 
+def test_a_file_that_grows_while_it_is_encoded_has_the_rows_that_it_had(model, tiny_encoder, source, tmp_path):
+    whole, output = source.read_text(), tmp_path / "v.parquet"
+
+    def grow(done, _total):
+        if not done:
+            source.write_text(f"{whole}two cat\n")
+
+    assert encode_file(model, tiny_encoder, source, output, on_rows=grow).rows == 30
+    assert pl.read_parquet(output)["text"].to_list() == whole.split("\n")[:-1]
+
+
 def test_int8_goes_on_where_no_text_was_encoded_yet(model, tiny_encoder, source, tmp_path):
     source.write_text("\n" * 8 + source.read_text())
 
