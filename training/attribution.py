@@ -43,7 +43,8 @@ class Attribution:
     """A similarity of two sentences, divided among the pairs of their words."""
 
     facet: str  # what is similar: a facet, `residual`, or `sentence` for the whole
-    # the words of the first sentence as its tokenizer separates them, with marks such as `[CLS]`
+    # the words of the first sentence as its tokenizer separates them, with marks such as `[CLS]`, and with its prompt,
+    # if the encoder puts one before each sentence, as one mark
     words_a: tuple[str, ...]
     words_b: tuple[str, ...]  # those of the second sentence
     # share of each pair of words, (n_words_a, n_words_b), float64; some are negative. They sum to the cosine, or for
@@ -101,7 +102,7 @@ def attribute(
     of_tokens = _input_vectors if inputs else _token_vectors
     model.eval()  # as `encode` does: a training leaves dropout on
     (words_a, left), (words_b, right) = (
-        _by_word(model, text, of_tokens(model, text, route, dimensions))
+        _by_word(model, prompt, text, of_tokens(model, text, route, dimensions))
         for text in (f"{prompt}{normalise(side)}" for side in (a, b))
     )
     norm = 1.0 if inputs else np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
@@ -123,11 +124,11 @@ def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
 
 
 def _by_word(
-    model: "SentenceTransformer", text: str, of_tokens: "torch.Tensor"
+    model: "SentenceTransformer", prompt: str, text: str, of_tokens: "torch.Tensor"
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """Return the words of a sentence and the sum of the vectors of each word's tokens, (n_words, d)."""
     tokens = of_tokens.double().cpu().numpy()
-    names, numbers = _words(model, text, len(tokens))
+    names, numbers = _words(model, prompt, text, len(tokens))
     vectors = np.zeros((len(names), tokens.shape[1]))
     np.add.at(vectors, numbers, tokens)
     return names, vectors
@@ -229,8 +230,8 @@ def _around_pooling(
     return modules[:pooled], after
 
 
-def _words(model: "SentenceTransformer", text: str, n_tokens: int) -> tuple[tuple[str, ...], list[int]]:
-    """Return the words and marks of a sentence, and the number of the word of each token."""
+def _words(model: "SentenceTransformer", prompt: str, text: str, n_tokens: int) -> tuple[tuple[str, ...], list[int]]:
+    """Return the words and marks of a sentence, among them its prompt, and the number of the word of each token."""
     encoded = model.tokenizer(text, return_offsets_mapping=True, truncation=True, max_length=n_tokens)
     names: list[str] = []
     numbers: list[int] = []
@@ -238,6 +239,8 @@ def _words(model: "SentenceTransformer", text: str, n_tokens: int) -> tuple[tupl
     for word, (start, end), token in zip(encoded.word_ids(), encoded["offset_mapping"], encoded.tokens(), strict=True):
         if word is None:
             names.append(token)
+        elif end <= len(prompt):  # one mark: its words are not the user's
+            names += [] if prompt.strip() in names else [prompt.strip()]
         elif word != last:
             names.append(text[start:end])
         else:

@@ -44,7 +44,9 @@ def test_shares_are_of_what_encode_reads_and_gives(tiny_encoder):
     model.prompts, model.default_prompt_name, model.truncate_dim = {"own": "the dog: "}, "own", 16
     u, v = model.encode(["two cat sleeps", "a zebra"]).astype(np.float64)
     similarity = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
-    assert attribute(model, None, "two cat sleeps", "a zebra").similarity == pytest.approx(similarity, abs=1e-5)
+    shares = attribute(model, None, "two cat sleeps", "a zebra")
+    assert shares.similarity == pytest.approx(similarity, abs=1e-5)
+    assert shares.words_a[1:-1] == ("the dog:", "two", "cat", "sleeps")
 
 
 @pytest.mark.parametrize(("a", "b"), [("two cat sleeps", "a zebra runs not"), ("dog", "the dog"), ("cat", "cat")])
