@@ -129,12 +129,11 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         scores["files"] = {file.name: file_sha256(file) for file in tables}
         write_json(aside / METRICS_FILE, scores)
         write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
-        before: Mapping[str, str] = {}
+        stale: set[str] = set()
         with suppress(InputError, AttributeError):  # there was none, or it is damaged
-            before = read_json(metrics).get("files", {})
+            stale = read_json(metrics).get("files", {}).keys() - scores["files"].keys()
         for file in (*tables, aside / _JOB_FILE):
             file.replace(job.output / file.name)
-        stale = before.keys() - scores["files"].keys()
         for file in job.output.iterdir():  # a run of somebody else may name files of other folders
             if file.name in stale and file.is_file():
                 file.unlink()

@@ -224,7 +224,7 @@ def test_wrong_ratings_are_an_error(job, tmp_path):
 
 
 def test_scores_of_another_version_are_not_read_as_if_they_were_of_this_one(job, tmp_path):
-    for written in ("{}", "[]"):
+    for written in ("{}", "[]", '{"files": []}'):
         (tmp_path / "metrics.json").write_text(written)
         with refused(EvaluationDamaged):
             write_report(tmp_path, job.encoder)
