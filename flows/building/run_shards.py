@@ -10,6 +10,7 @@ rerun when the worker that made them dies (PrefectHQ/prefect#15442).
 """
 
 import queue
+import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +46,8 @@ IN_FLIGHT = 2
 COMMIT_EVERY = 5.0
 """Seconds between two commits while all workers are busy."""
 _POLL = 0.5
-_READ_WITHIN = 5.0
+_READ_WITHIN = 2.0
+"""Seconds for a receipt, after which the cluster is looked at; fewer than those for which its watch allows."""
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class ShardRunner:
             or is_on_this_machine(joined.address)
             or not is_on_this_machine(str(PREFECT_API_URL.value()))
         )
-        self._finished: queue.SimpleQueue[ShardKey] = queue.SimpleQueue()
+        self._finished = threading.Event()
         # What workers report of the shards that they are making.
         self._topic = f"facetflow-{run_id}"
         self._reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
@@ -222,17 +224,19 @@ class ShardRunner:
         self._started.setdefault(work.stage, time.monotonic())
         self._progress.history[key].state = "submitted"
         # Called in one of Dask's threads: it only signals that a shard is finished.
-        future.add_done_callback(lambda _: self._finished.put(key))  # type: ignore[no-untyped-call]
+        future.add_done_callback(lambda _: self._finished.set())  # type: ignore[no-untyped-call]
 
     def _collect(self) -> None:
         """Wait a moment for a shard to finish, then process all that are finished."""
-        for _ in range(self._finished.qsize() or 1):
-            try:
-                key = self._finished.get(timeout=_POLL)
-            except queue.Empty:
-                return
+        self._finished.wait(_POLL)
+        self._finished.clear()
+        # One that was lost with its worker is not done, until another has made it.
+        done = [key for key, (_, future, _) in self._running.items() if future.done()]  # type: ignore[no-untyped-call]
+        for key in done:
             self._show_reports()  # its first report precedes its end, and would be ignored afterwards
             self._take(*self._running.pop(key))
+            if key in self._running:  # its receipt did not come: nothing else waits for it
+                return
 
     def _take(self, work: ShardWork, future: Future[Any], read: Callable[[], Receipt | None]) -> None:
         """Read the receipt of a finished shard, or determine why there is none."""
@@ -241,9 +245,8 @@ class ShardRunner:
         try:
             result = read()
         except Exception as error:  # noqa: BLE001 (whatever Dask raises for a task that it could not run)
-            if isinstance(error, TimeoutError) and future.status != "error":  # it was lost with its worker
+            if isinstance(error, TimeoutError) and future.status != "error":
                 self._running[key] = (work, future, read)
-                self._finished.put(key)
                 return
             result = error
         future.release()  # type: ignore[no-untyped-call]

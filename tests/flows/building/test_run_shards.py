@@ -18,7 +18,7 @@ from features.store.plan import Reason, ShardWork
 from features.store.scope import PlannedStage
 from flows.building import run_shards
 from flows.building.run_shards import Outcome, ShardRunner
-from flows.clusters import cluster
+from flows.clusters import cluster, cluster_watch
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
 from flows.watching.shard_history import ShardHistory
@@ -89,27 +89,25 @@ def test_no_shard_is_blamed_for_what_dask_says_when_its_scheduler_is_gone(status
 
 
 def test_a_receipt_that_is_lost_with_its_worker_keeps_nothing_else_waiting():
-    key = ("amr", Shard("sentences-00000"))
-    said = iter([TimeoutError("timed out after 5 s."), None])
+    def silent():
+        raise TimeoutError
 
-    def read():
-        if isinstance(answer := next(said), Exception):
-            raise answer
-        return answer
-
+    lost, unread, others = [("amr", Shard(f"sentences-{number:05d}")) for number in range(3)]
     progress = BuildProgress()
-    progress.history.plan([ShardHistory(*key, 1)])
+    progress.history.plan([ShardHistory(*key, 1) for key in (lost, unread, others)])
     progress.plan()
     joined = SimpleNamespace(capacity=None, address=None)
     runner = ShardRunner(SimpleNamespace(versions=dict), None, joined, progress, "run")
-    work = ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))
-    runner._running[key] = (work, SimpleNamespace(status="lost", release=lambda: None), read)
+    for key, done, read in ((lost, False, pytest.fail), (unread, True, silent), (others, True, lambda: None)):
+        work = ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))
+        future = SimpleNamespace(status="finished", done=lambda done=done: done, release=lambda: None)
+        runner._running[key] = (work, future, read)
     runner._started["amr"] = time.monotonic()
-    runner._finished.put(key)
     runner._collect()
-    assert key in runner._running
+    assert list(runner._running) == [lost, others, unread], "the cluster is looked at between two that do not come"
     runner._collect()
-    assert key not in runner._running
+    assert list(runner._running) == [lost, unread]
+    assert run_shards._READ_WITHIN < cluster_watch._LATE, "else the watch takes each wait for a suspension"
 
 
 def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
