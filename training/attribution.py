@@ -96,7 +96,7 @@ def attribute(
     Words are what the encoder has read at each, or, with `inputs`, what each is before anything is read.
     """
     dimensions = slice(None, model.truncate_dim) if facet == WHOLE else facet_dimensions(layout, facet)
-    prompt = model.prompts.get(model.default_prompt_name or "", "")  # `encode` puts it before each
+    prompt = model.prompts.get(model.default_prompt_name or "") or ""  # `encode` puts it before each
     if layout is not None and layout.similarity != "cosine" and facet in layout.names:
         raise CannotExplain("this encoder compares facets by their L1 distance, which is no sum over pairs of words")
     of_tokens = _input_vectors if inputs else _token_vectors

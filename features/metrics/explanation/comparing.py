@@ -20,8 +20,8 @@ _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
-_SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
-_SIGNS |= {unit: unit for unit in _SIGNS.values()}
+SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
+SIGNS |= {unit: unit for unit in SIGNS.values()}
 _JOINS = frozenset({"and", "or", "contrast-01"})
 _EMPTY = frozenset({
     "name", "person", "thing", "and", "or", "amr-unknown", "i", "you", "he", "she", "it", "we", "they", "possible-01",
@@ -48,7 +48,7 @@ class Quantity(NamedTuple):
     @property
     def sign(self) -> str | None:
         """The name of its unit, if it is one that has a sign: dollar for "$5", percent for "6 percent of them"."""
-        units = (_SIGNS.get(part) for token in self.span for part in (token.stem, *token.text))
+        units = (SIGNS.get(part) for token in self.span for part in (token.stem, *token.text))
         return next(filter(None, units), None)
 
     def is_measured_as(self, other: "Quantity") -> bool:

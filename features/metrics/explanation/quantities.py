@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from features.metrics.explanation.anchors import joined, quoted
-from features.metrics.explanation.comparing import SIDES, Quantity, Told, spans
+from features.metrics.explanation.comparing import SIDES, SIGNS, Quantity, Told, spans
 from features.metrics.explanation.tokens import NO_TOKEN, Token
 
 
@@ -32,7 +32,10 @@ def tell_quantities(told: Told) -> None:
                 right.remove(b)
                 converted = a.is_measured_as(b) and a.stems != b.stems
                 if converted or (a.stems == b.stems and (a.text == b.text or not a.is_measured_otherwise(b))):
-                    words = [each.span if a.sign or b.sign or converted else each.tokens for each in (a, b)]
+                    words = [
+                        each.span if converted else [t for t in each.span if t in each.tokens or t.stem in SIGNS]
+                        for each in (a, b)
+                    ]
                     if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
                     told.named[0].extend(words[0])
