@@ -196,7 +196,7 @@ class RecordUnreadable(InputError, code="FF142"):
 
 
 class FileChanged(InputError, code="FF143"):
-    """A file was changed while it was read: run the same command again when the file is written to its end."""
+    """A file was changed while it was read: run the same command again when it is at its end, or read a copy."""
 
 
 class NoProjectFile(SettingsError, code="FF201"):

@@ -136,7 +136,7 @@ def open_bytes(path: Path, *, in_lines: bool = True) -> Iterator[io.BufferedRead
 
 def changed(path: Path) -> FileChanged:
     """Return the error that a file was changed while it was read."""
-    again = "run the same command again when it is written to its end"
+    again = "run the same command again when it is written to its end, or read a copy"
     return FileChanged(f"{source_name(path)} was changed while it was read: {again}.")
 
 
