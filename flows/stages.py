@@ -54,7 +54,7 @@ class Chain:
         """Refuse to go on if a model, or a file such as that of word vectors, is not the one of its recipe any more."""
         for stage in self.stages:
             if STAGES[stage.name].recipe(self.settings[stage.name]) != stage.recipe:
-                again = "run the same command again; what was finished is kept"
+                again = "run the same command again; what was committed is kept"
                 raise FileChanged(f"What [{stage.name}] reads was replaced while this command ran: {again}.")
 
     def device(self, stage: str) -> str:
