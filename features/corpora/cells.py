@@ -29,8 +29,6 @@ _IN_QUOTES = r'"[^"]*(?:""[^"]*)*"'
 _NUMBER = r"[-+.\deE]*"  # or nothing: writers that enclose every text do not enclose these
 _LONGEST = 1 << 24  # characters in a cell of a CSV file; the default limit of csv is 131,072
 _SHOWN = 60  # characters of a cell shown in a message
-_BLOCK = 1 << 22  # characters
-_LONE_RETURN = re.compile("\r(?![\r\n])")
 _BROKEN = 100  # lines of a cell with line breaks, beyond which its opening quote is taken for a mistake
 
 BLANK = RowError(RejectCode.EMPTY_SENTENCE, "the line is empty")
@@ -67,19 +65,6 @@ def cell_rows(
                 _require_mostly_utf8(path)
                 checked = True
             yield line, wrong or decoded
-
-
-def line_blocks(text: TextIO, quotes: Quotes) -> Iterator[tuple[int, str, bool]]:
-    """Yield some ten thousand lines at a time: the number of the first, the lines, and whether they are plain.
-
-    The cells of plain lines are what stands between separators, and need no decoding: no quote may enclose them.
-    """
-    first = 1
-    while block := text.read(_BLOCK):
-        block += text.readline()
-        unusual = quotes == "enclose" and ('"' in block or _LONE_RETURN.search(block))
-        yield first, block, not unusual and encoding_fault(block) is None
-        first += block.count("\n")
 
 
 def decided_quotes(path: Path, form: TableFormat, quotes: Quotes) -> Quotes:

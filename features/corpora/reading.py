@@ -29,7 +29,7 @@ from features.corpora.judgements import NoJudgement, read_label, read_score
 from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate, scores_of
-from features.corpora.tables import Read, TableRow, read_rows
+from features.corpora.tables import TableRow, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.graphs.penman_files import read_blocks
 from features.stage_output import Reject
@@ -40,14 +40,9 @@ NO_TEXT = "no text"
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; `base` is the folder of the project file."""
-    reader = reader_of(settings)
+    reader = Reader(own_record(settings), settings.chosen_labels, settings.caption_pairs)
     for source in locate(settings.record, settings.files, base, settings.files_key):
         yield from reader.outcomes(source)
-
-
-def reader_of(settings: CorpusSettings) -> "Reader":
-    """Return what reads the files of a corpus."""
-    return Reader(own_record(settings), settings.chosen_labels, settings.caption_pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +151,7 @@ class Reader:
 
     def outcomes(self, source: Source) -> Iterator[Outcome]:
         """Return what becomes of every row of a file."""
-        layout = self.table_layout(source)
+        layout = self._table_layout(source)
         if layout is not None:
             return self._table(source, layout)
         if len(source.splits) > 1:
@@ -165,7 +160,7 @@ class Reader:
         readers = {GraphLayout: self._graphs, CaptionLayout: self._captions, TextLayout: self._texts}
         return readers[type(self.record.layouts[0])](source)  # a record's layouts are of one kind
 
-    def table_layout(self, source: Source) -> TableLayout | None:
+    def _table_layout(self, source: Source) -> TableLayout | None:
         """Return the layout of a table, None for a file of another kind; raise an InputError if a column is missing."""
         layouts = [layout for layout in self.record.layouts if isinstance(layout, TableLayout)]
         if not layouts:
@@ -193,21 +188,17 @@ class Reader:
             line = row[0]
             if scores is not None and isinstance(row, TableRow):
                 row = row._replace(score=scores.get(line, ""))  # noqa: PLW2901
-            yield self.outcome(row, layout, source)
+            yield self._judged(row, layout, source) if isinstance(row, TableRow) else self._bad(source, *row)
         if scores is not None and (len(scores) < line or any([*scores.values()][line:])):
             raise NotParallel(
                 f"{source.name!r} has {line} lines, but its score file has {len(scores)}: they must match line by line."
             )
 
-    def outcome(self, row: Read, layout: TableLayout, source: Source) -> Outcome:
-        """Return what becomes of a row of a table."""
-        return self._judged(row, layout, source) if isinstance(row, TableRow) else self._bad(source, *row)
-
     def _judged(self, row: TableRow, layout: TableLayout, source: Source) -> Outcome:
         split = source.splits[0]
         try:
             if "split" in layout.columns:
-                split = self.split_of(row.split)
+                split = self._split_of(row.split)
                 if split not in source.splits:
                     return Skip(split, "split not asked for", f"{source.name}:{row.line}")
             if not row.sentence_a.strip() or not row.sentence_b.strip():
@@ -227,7 +218,7 @@ class Reader:
         group = (row.group or "").strip()
         return PairRow(split, row.sentence_a, row.sentence_b, score, label, origin, group)
 
-    def split_of(self, written: str | None) -> Split:
+    def _split_of(self, written: str | None) -> Split:
         """Return the split that a row names; raise RowError WRONG_COLUMNS."""
         name, names = (written or "").strip(), self.record.split_names
         if name not in names:

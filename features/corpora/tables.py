@@ -3,24 +3,23 @@
 A wrong row is an item like any other, with its error, so reading goes on.
 """
 
-from collections.abc import Collection, Generator, Iterator, Mapping
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
-from polars import selectors as cs
 
 from features.core.errors import RowError
 from features.core.faults import FileEmpty, UnknownForm
 from features.core.files import TableFormat, open_text, table_format
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import BLANK, SEPARATORS, as_text, cell_rows, decided_quotes, line_blocks, no_text
+from features.corpora.cells import BLANK, as_text, cell_rows, decided_quotes, no_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.corpora.headers import columns_of, parse_object, reading_parquet, scan_parquet
 
-BLOCK_ROWS = 1 << 16
+_ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
+"""The roles of the cells of a `TableRow`, in order."""
 
 Cell = str | float | None
 
@@ -55,7 +54,7 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """
     form, width = layout.form or table_format(path), None if layout.has_header else layout.width or 0
     needed = [column for role, column in layout.columns.items() if role not in layout.optional]
-    columns = [layout.columns.get(role) for role in ROLES]
+    columns = [layout.columns.get(role) for role in _ROLES]
     nothing = True
     read = [*map(str, layout.columns.values())]
     for line, cells in named_rows(path, form, read, layout.quotes, width=width, blanks=blanks):
@@ -128,82 +127,6 @@ def _wrong_width(cells: int, columns: int, width: int | None) -> RowError:
     """Return what is wrong with a row: without a header line, cells beyond the first `width` are notes."""
     expected = f"{columns}" if width is None else f"{width} or more"
     return RowError(RejectCode.WRONG_COLUMNS, f"the row has {counted(cells, 'cell')}; expected {expected}")
-
-
-ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
-"""The roles of the cells of a `TableRow`, in order."""
-
-
-Block = tuple[pl.DataFrame, list[Read]]
-"""Consecutive rows of a table: those without a fault of form, columns `line` and roles as written, and others."""
-
-
-def table_row(cells: Mapping[str, Any]) -> TableRow:
-    """Return a row of the cells of a `Block`."""
-    return TableRow(cells["line"], *map(cells.get, ROLES))  # type: ignore[arg-type]  # the sentences are there
-
-
-def read_blocks(path: Path, layout: TableLayout) -> Iterator[Block]:
-    """Read the rows of a table as `read_rows` does, in columns as far as that gives the same."""
-    form = layout.form or table_format(path)
-    done: int | None = 0
-    if form in SEPARATORS:
-        done = yield from _text_blocks(path, form, layout)
-    elif form == "parquet" and (rows := _plain_parquet(path, layout)) is not None:
-        with reading_parquet(path):
-            done = yield from _parquet_blocks(rows)
-    if done is not None:
-        left = (row for row in read_rows(path, layout) if row[0] > done)
-        while others := list(islice(left, BLOCK_ROWS)):
-            yield pl.DataFrame(), others
-
-
-def _text_blocks(path: Path, form: TableFormat, layout: TableLayout) -> Generator[Block, None, int | None]:
-    """Yield the rows before lines that are not plain; return the number of lines that are done, None for all rows."""
-    quotes, header = decided_quotes(path, form, layout.quotes), layout.has_header
-    names = columns_of(path, form, quotes=quotes) if header else []
-    width = None if header else layout.width or 0
-    places = {role: names.index(str(name)) if header else int(name) for role, name in layout.columns.items()}
-    nothing = True
-    separator = SEPARATORS[form]
-    cells = pl.col("row").str.split_exact(separator, max(places.values())).struct
-    count = pl.col("row").str.count_matches(separator, literal=True) + 1
-    fits = count == len(names) if header else count >= (width or 0)
-    with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for first, block, plain in line_blocks(text, quotes):
-            if not plain:
-                return first - 1
-            rows = pl.DataFrame({"row": pl.Series([block]).str.split("\n").explode().str.strip_chars_end("\r")})
-            rows = rows.with_row_index("line", first).filter(pl.col("row") != "")
-            if header:  # not met yet
-                header, rows = rows.is_empty(), rows[1:]
-            nothing = nothing and rows.is_empty()
-            columns = {role: cells.field(f"field_{position}") for role, position in places.items()}
-            wrong = rows.filter(~fits).select("line", count).iter_rows()
-            others: list[Read] = [(line, _wrong_width(number, len(names), width)) for line, number in wrong]
-            yield rows.filter(fits).select("line", **columns), others
-    return 0 if nothing else None
-
-
-def _plain_parquet(path: Path, layout: TableLayout) -> pl.LazyFrame | None:
-    """Return the cells of a Parquet file by role, None if one that is not a score may be anything but text."""
-    rows = scan_parquet(path).select(**{role: pl.col(str(column)) for role, column in layout.columns.items()})
-    types = dict(rows.collect_schema())
-    score = types.pop("score", pl.String())
-    plain = score == pl.String or score.is_integer() or score.is_float()
-    return rows if plain and {*types.values()} == {pl.String} else None
-
-
-def _parquet_blocks(rows: pl.LazyFrame) -> Generator[Block, None, int | None]:
-    texts = cs.string().fill_null("")
-    line = 1
-    for batch in rows.collect().iter_slices(BLOCK_ROWS):
-        cells = batch.with_row_index("line", line)
-        line += batch.height
-        wrong = pl.any_horizontal(texts.str.contains("\0", literal=True))
-        others = [_typed(row["line"], *map(row.get, ROLES)) for row in cells.filter(wrong).iter_rows(named=True)]
-        yield cells.filter(~wrong).with_columns(texts), others
-    return 0 if line == 1 else None
 
 
 def _typed(line: int, a: object, b: object, score: object, *others: object) -> Read:

@@ -16,7 +16,7 @@ from features.core.types import RejectCode as Code
 from features.corpora.cells import as_text
 from features.corpora.dataset import TableLayout
 from features.corpora.headers import reading_parquet
-from features.corpora.tables import named_rows, read_blocks, read_rows
+from features.corpora.tables import named_rows, read_rows
 
 LAYOUT = TableLayout(columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b"}, form="parquet")
 
@@ -34,21 +34,19 @@ def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):
     assert "lacks gold_label" in rejects[0].message
 
 
-@pytest.mark.parametrize("in_columns", [True, False])
-def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path, in_columns):
+def test_parquet_that_is_damaged_below_its_schema_is_one_sentence(tmp_path):
     path = tmp_path / "p.parquet"
     pl.DataFrame({"sentence_a": ["A"], "sentence_b": ["B"]}).write_parquet(path)
     content = path.read_bytes()
     path.write_bytes(content[:4] + bytes(20) + content[24:])
     with refused(UnknownForm):
-        [*(read_blocks(path, LAYOUT) if in_columns else named_rows(path, "parquet", ["sentence_a"]))]
+        list(read_rows(path, LAYOUT))
 
 
-@pytest.mark.parametrize("read", [read_blocks, read_rows])
-def test_parquet_without_rows_is_empty(tmp_path, read):
+def test_parquet_without_rows_is_empty(tmp_path):
     pl.DataFrame(schema={"sentence_a": pl.String, "sentence_b": pl.String}).write_parquet(tmp_path / "p.parquet")
     with refused(FileEmpty):
-        list(read(tmp_path / "p.parquet", LAYOUT))
+        list(read_rows(tmp_path / "p.parquet", LAYOUT))
 
 
 def test_parquet_text_that_is_not_utf8_is_one_sentence(tmp_path, capfd):
