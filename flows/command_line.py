@@ -10,7 +10,6 @@ import gc
 import importlib
 import os
 import signal
-import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -248,10 +247,7 @@ def _end(number: int, _frame: object) -> None:
 
 
 def _hang_up(_number: int, _frame: object) -> None:
-    """End as by SIGTERM when the terminal has closed, to which nothing can be written on the way out."""
-    for stream in (1, 2):
-        if stat.S_ISCHR(os.fstat(stream).st_mode):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    """End as by SIGTERM when the terminal has closed."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 

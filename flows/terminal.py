@@ -135,12 +135,10 @@ def overheard(level: int, text: str) -> None:
 
 
 def write_error(text: str) -> None:
-    """Write to standard error; where its reader has gone, as in `facetflow build 2>&1 | head`, the work goes on."""
-    if sys.stderr is None:  # as after `2>&-`
-        return
+    """Write to standard error; where its reader has gone, as in `build 2>&1 | head`, or its terminal, work goes on."""
     try:
         sys.stderr.write(text)  # looked up each time: rich puts what writes above its bars there
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 

@@ -6,7 +6,7 @@ sentences ━━━━━━━━━╺━━━━━━━━━━  12,288 o
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Self
 
 from rich.console import Console
@@ -44,7 +44,8 @@ class FileProgress(ExitStack):
             columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[line]}"))
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(self._what, total=None, line="")
-            self.enter_context(self._bar)
+            self._bar.start()
+            self.callback(_stop, self._bar)
         else:
             ended = threading.Event()
             thread = threading.Thread(target=self._tick, args=(ended,), daemon=True, name="file progress")
@@ -72,3 +73,8 @@ class FileProgress(ExitStack):
         if self._said != (self._done, self._total):
             self._said = (self._done, self._total)
             say(f"{self._what}  {self.line()}")
+
+
+def _stop(bar: Progress) -> None:
+    with suppress(OSError):  # its terminal was closed, which is no reason to lose what was made
+        bar.stop()

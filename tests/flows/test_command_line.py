@@ -345,8 +345,9 @@ def test_a_table_whose_reader_has_gone_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_messages_that_nobody_reads_end_no_work():
-    reader, writer = os.pipe()
+@pytest.mark.parametrize("output", [os.pipe, os.openpty])
+def test_messages_that_nobody_reads_end_no_work(output):
+    reader, writer = output()
     os.close(reader)
     code = "from flows.terminal import say; say('begun'); say('done'); print('done')"
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writer, text=True, check=False)
@@ -356,8 +357,8 @@ def test_messages_that_nobody_reads_end_no_work():
 
 def test_a_terminal_that_closes_ends_a_command_in_order(tmp_path):
     code = f"""
-import signal, sys, time
-from flows import command_line
+import signal, time
+from flows import command_line, terminal
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
 
@@ -366,7 +367,7 @@ def run(_):
         print("ready", flush=True)
         time.sleep(60)
     finally:
-        print("Stopped.", file=sys.stderr, flush=True)
+        terminal.warn("Stopped.")
         open({str(tmp_path / "in order")!r}, "x")
 
 command_line.run = run

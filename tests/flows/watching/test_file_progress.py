@@ -1,5 +1,6 @@
 """Progress through a file: a bar on a terminal, lines elsewhere, nothing with --quiet."""
 
+import errno
 import io
 import queue
 
@@ -54,6 +55,19 @@ def test_a_terminal_has_a_bar():
         progress(0, 4)
         progress(3, 4)
     assert "3 of 4" in written.getvalue()
+
+
+def test_a_terminal_that_closes_loses_nothing_of_the_work():
+    class Terminal(io.StringIO):
+        def flush(self):
+            if self.is_gone:
+                raise OSError(errno.EIO, "Input/output error")
+
+        is_gone = False
+
+    with FileProgress("pairs", Console(file=(terminal := Terminal()), force_terminal=True)) as progress:
+        progress(3, 4)
+        terminal.is_gone = True
 
 
 def test_a_line_that_comes_meanwhile_does_not_break_the_bar(capsys):
