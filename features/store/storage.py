@@ -147,7 +147,7 @@ class Storage(ABC):
 
     @abstractmethod
     def lease_of(self, name: str) -> Lease | None:
-        """Return what a lease says, without touching it; None if it was never taken, or cannot be read."""
+        """Return what a lease says; None if it was never taken, cannot be read, or its holder is known to be gone."""
 
     @abstractmethod
     def local(self, name: str) -> Path:
@@ -239,7 +239,8 @@ class FolderStorage(Storage):
             text, age = path.read_text(encoding="utf-8").strip(), time.time() - path.stat().st_mtime
         except OSError:
             return None
-        return Lease(text.removesuffix(_ENDED), age, text.endswith(_ENDED))
+        lease = Lease(text.removesuffix(_ENDED), age, text.endswith(_ENDED))
+        return lease if lease.ended or is_held(path) else None
 
     def local(self, name: str) -> Path:
         return self._path(name)

@@ -1,13 +1,9 @@
 """Who may write a store: its project, one build or clean-up at a time, and what the lease says about its holder."""
 
-import math
 import os
 import socket
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Literal
-
-import psutil
 
 from features.core.faults import NoRelease
 from features.store.runs import RunRecord
@@ -44,32 +40,15 @@ def only_writer(store: Store) -> AbstractContextManager[None]:
 
 
 def fate(store: Store, record: RunRecord) -> Fate:
-    """Return what became of a run that is recorded as running; nothing is written or locked.
+    """Return what became of a run that is recorded as running; nothing is written.
 
     Returns:
-        `running`; `silent` if its process gave no sign of life for `SILENCE` seconds; `ended` if it ended in order, but
-        could not record how; `killed` if it is gone.
+        `running`; `silent` if its process gave no sign of life for `SILENCE` seconds, as a killed one where the store
+        is not a folder; `ended` if it ended in order, but could not record how; `killed` if it is gone.
     """
     lease = store.storage.lease_of(_LEASE)
     if lease is None or not record.process or lease.holder != record.process:
         return "killed"
     if lease.ended:
         return "ended"
-    host, _, number = lease.holder.rpartition(":")
-    began = _began(int(number)) if host == socket.gethostname() else -math.inf
-    if began is None:
-        return "killed"
-    if lease.age < SILENCE:
-        return "running"
-    # Its number may be another process's by now, as after a restart of the machine; records have whole seconds.
-    return "killed" if began > datetime.fromisoformat(record.started).timestamp() + 1 else "silent"
-
-
-def _began(process: int) -> float | None:
-    """Return when a process of this machine began, in seconds since the epoch; None if there is none."""
-    if not psutil.pid_exists(process):
-        return None
-    try:
-        return float(psutil.Process(process).create_time())
-    except psutil.Error:  # another user's, where those are hidden
-        return -math.inf
+    return "running" if lease.age < SILENCE else "silent"

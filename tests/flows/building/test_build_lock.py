@@ -1,6 +1,7 @@
 """What the lock of a store says about the build that holds it."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import pytest
 from sentences import refused
 
 from features.core.faults import AnotherProcess
-from features.store.runs import RunRecord, now
+from features.core.locks import only_one
+from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.building.store_access import SILENCE, fate, only_writer, this_process
 
@@ -54,21 +56,18 @@ def test_a_process_that_was_killed_is_gone(store: Store) -> None:
 
 def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Store) -> None:
     lock = Path(store.location) / "build.lock"
-    lock.write_text("elsewhere:1")
-    assert fate(store, record("elsewhere:1")) == "running"
-    then = time.time() - SILENCE - 1
-    os.utime(lock, (then, then))
-    assert fate(store, record("elsewhere:1")) == "silent"
+    with only_one(lock, "", "elsewhere:1"):
+        assert fate(store, record("elsewhere:1")) == "running"
+        then = time.time() - SILENCE - 1
+        os.utime(lock, (then, then))
+        assert fate(store, record("elsewhere:1")) == "silent"
 
 
-def test_another_process_with_the_number_of_a_killed_one_is_not_taken_for_it(store: Store) -> None:
-    lock = Path(store.location) / "build.lock"
-    lock.write_text(this_process())
-    then = time.time() - SILENCE - 1
-    os.utime(lock, (then, then))
-    assert fate(store, record(this_process())) == "killed", "this process began long after 2026-01-01"
-    recent = RunRecord("run", "build_features", now(), process=this_process())
-    assert fate(store, recent) == "silent"
+def test_a_copy_of_a_store_that_is_being_built_is_not_being_built(store: Store, tmp_path: Path) -> None:
+    with only_writer(store):
+        copy = Store.open(shutil.copytree(store.location, tmp_path / "copy"))
+        assert fate(copy, record(this_process())) == "killed"
+        assert fate(store, record(this_process())) == "running"
 
 
 def test_a_holder_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
