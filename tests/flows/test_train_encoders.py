@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.errors import PartlyDoneError
+from features.core.errors import InputError, PartlyDoneError
 from features.core.faults import TrainingFailed, UnknownEncoder
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
@@ -24,10 +24,18 @@ from features.store.tables import TABLES
 from flows.command_line import run
 from flows.project import Project
 from flows.train_encoder import train_encoder
-from flows.trainings.due import Contents, due, training_identity, unread, unscored
+from flows.trainings.due import (
+    Contents,
+    due,
+    evaluation_identity,
+    evaluation_job,
+    training_identity,
+    unread,
+    unscored,
+)
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS, Kind
-from training.run_records import state_of
+from training.run_records import record_evaluation, record_failed_evaluation, state_of, trained_as
 from training.runs import settings_digest
 
 TOY = """
@@ -260,6 +268,34 @@ def test_other_settings_another_seed_or_other_code_are_another_training(project,
     later = dataclasses.replace(KINDS["s3bert"], tables=("sentences", "pairs"), version=99)
     monkeypatch.setattr("flows.trainings.due.KINDS", {"s3bert": later})
     assert reasons() == {"seen": f"the way in which facetflow trains it changed since {run.run}"}
+
+
+def test_an_evaluation_is_due_until_its_encoder_is_scored_and_judged_by_what_is_wanted_now(project, store):
+    made = project(encoder("seen", "captions"))
+    run, beside = (one.folder.parent for one in train(seeds=2))
+
+    def why(of=made):
+        return [(item.runs, item.reason) for item in due(of, Contents.of(store, store.release(2)))]
+
+    def scored(*runs):
+        for each in runs:
+            name = each.relative_to(made.runs).as_posix()
+            record_evaluation(each, evaluation_identity(trained_as(each), name, evaluation_job(made, each)))
+
+    both = tuple(each.relative_to(made.runs).as_posix() for each in (run, beside))
+    assert why() == [(both, "it is not evaluated yet")]
+    scored(run, beside)
+    assert why() == [(both, "it is not judged yet")]
+    (run / "promotion.json").touch()
+    assert why() == [(both[1:], "it is not judged yet")]
+    (beside / "promotion.json").touch()
+    assert why() == []
+    folds = made.transfer.model_copy(update={"folds": 5})
+    assert why(made.model_copy(update={"transfer": folds})) == [(both, "its settings changed since it was evaluated")]
+    record_failed_evaluation(beside, InputError("No pairs."))
+    assert why() == [(both[1:], "its evaluation failed")]
+    (beside / "encoder" / "training.json").unlink()
+    assert why() == [], "that seed is not finished"
 
 
 def test_a_training_with_other_settings_replaces_nothing(project):

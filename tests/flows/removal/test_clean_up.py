@@ -27,13 +27,16 @@ def project(tmp_path):
     return SimpleNamespace(runs=tmp_path / "runs")
 
 
-def test_files_of_dead_processes_go_and_those_of_live_ones_stay(project, tmp_path):
+def test_files_of_dead_processes_go_and_those_of_live_ones_stay(project, tmp_path, capsys):
     (project.runs / "s3bert/00001-aaaaaa/seed-0/metrics.json").touch()
     with held_file(project.runs / "s3bert/00001-aaaaaa/seed-0/.train.json.6f.tmp") as held:
         removed = clean_up(project, Store.open(tmp_path / "store", create=True))
         assert {Path(path).relative_to(project.runs).as_posix() for path in removed} >= set(LEFT)
         assert Path(held.name).exists()
     assert [file.name for file in project.runs.rglob("*") if file.is_file()] == ["metrics.json"]
+    assert capsys.readouterr().err
+    assert clean_up(project, Store.open(tmp_path / "store")) == []
+    assert capsys.readouterr().err == "", "there is nothing to say"
 
 
 def test_the_link_of_a_killed_promotion_goes_and_that_of_a_live_one_stays(project, tmp_path):

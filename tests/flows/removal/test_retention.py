@@ -19,7 +19,14 @@ from features.store.store import Store
 from flows import project as project_file
 from flows.command_line import run
 from flows.project import RetentionSettings
-from flows.removal.retention import Extent, delete_by_age, delete_obsolete, find_old_records, find_old_releases
+from flows.removal.retention import (
+    Extent,
+    delete_by_age,
+    delete_obsolete,
+    find_obsolete,
+    find_old_records,
+    find_old_releases,
+)
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -188,10 +195,12 @@ def test_trainings_and_releases_go_where_the_project_says_so(settings, trainings
         os.utime(run / "encoder" / "training.json", (number, number))
     retention = RetentionSettings(days=1, trainings=trainings, releases=releases)
     store = Store.open(settings.store)
+    foreseen = find_obsolete(settings, store, Extent(timedelta(days=1), trainings, releases))
     delete_by_age(settings.model_copy(update={"retention": retention}), store)
     assert (settings.runs / "syntax" / "00001-aaaaaa").exists() is not trainings
     kept = {1, 2, 3} - ({2} if releases else set()) - ({1} if releases and trainings else set())
     assert {release.number for release in store.releases()} == kept
+    assert {1, 2, 3} - {*foreseen.releases} == kept, "as `gc --dry-run` says"
     said = " ".join(capsys.readouterr().err.split())
     assert [" and 1 training, " in said, f" {3 - len(kept)} release" in said] == [trainings, releases]
 
