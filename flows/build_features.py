@@ -175,7 +175,7 @@ class Build:
             failed = failed_shards(self.store.runs())
             planning = partial(plan, self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
             planned = planning()
-            if not only_failed and self._draw_neighbours(planned):
+            if drawn := self._draw_neighbours(planned):
                 planned = planning()
             _warn_of_others(damaged, stages)
             for sentence in stages.pointless:
@@ -183,6 +183,7 @@ class Build:
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
                 wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
+                wanted |= {(item.stage, item.shard) for item in planned.todo if item.shard in drawn}
                 work = _with_neighbours(planned, wanted)
             self.facts.planned(planned, stages, work)
         workers = self._make(stages, work) if work else 0
@@ -257,7 +258,7 @@ class Build:
         They are drawn when no embedding is left to make: so they are the same however often builds are killed.
         """
         self.unembedded = len(planned.of(EMBEDDING_STAGE.name))
-        if self.unembedded:
+        if self.unembedded or not self.settings.neighbours:
             return ()
         with self.wall.part("ingest"):
             drawn = add_neighbours(self.settings, self.store, self.run_id)
@@ -305,7 +306,7 @@ class Build:
         limits = self.settings.limits
         if refused is None and self.settings.neighbours and self.unembedded:
             lacking = counted(self.unembedded, "shard")
-            refused = f"neighbours are drawn from all embeddings, and {lacking} of these could not be made"
+            refused = f"neighbours are drawn from all embeddings, which lack {lacking}"
         if refused is not None:
             return None, f"Nothing was published: {refused}."
         try:

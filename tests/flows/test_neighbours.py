@@ -89,6 +89,15 @@ def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(
     assert measured(project) == 2
 
 
+def test_a_retry_draws_neighbours_that_a_killed_build_had_not_drawn(near, facetflow):
+    assert facetflow.run(near(20, 0), "build")[0] == 0
+    project = near(20, 1)
+    code, said = facetflow.run(project, "retry", "--failed")
+    assert code == 0, said
+    assert kinds(project)["neighbour"] >= 10
+    assert measured(project) == 2
+
+
 def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow, here):
     assert facetflow.run(near(20, 2), "build")[0] == 0
     project = near(20, 4)
@@ -152,7 +161,7 @@ def test_neighbours_wait_for_an_embedding_that_failed(near, copied, build_with, 
     record = build_with(project, FAILING)
     assert [(shard.stage, shard.shard) for shard in record.failed] == [("embeddings", "sentences-00001")]
     assert (record.state, record.release) == ("partly", None)
-    assert "from all embeddings, and 1 shard of these could not be made" in record.message
+    assert "from all embeddings, which lack 1 shard" in record.message
     assert "neighbour" not in kinds(project)
     built = copied(project)
     for again, command in ((project, ["retry", "--failed"]), (built, ["build"])):
