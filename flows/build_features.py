@@ -46,6 +46,7 @@ from flows.building.ingest_corpora import (
     in_words,
     ingest_corpora,
     label_counts,
+    last_ingested,
     refusal,
     warnings,
 )
@@ -166,8 +167,9 @@ class Build:
             check(self.settings, self.store)
             _own(self.store, self.settings.name)
             damaged = self._repair(deep=deep)
-        ingest_refused = None
-        if not only_failed:
+        if only_failed:
+            ingest_refused = refusal(last_ingested(self.store), self.settings.limits.rejected_rows)
+        else:
             with self.wall.part("ingest"):
                 ingest_refused = self._ingest(damaged)
         with self.wall.part("plan"):

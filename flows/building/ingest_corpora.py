@@ -108,13 +108,9 @@ def _read(
     unread = before.unchanged(project.corpora, keys)
     if any(damage.table == "rejects" and damage.stage == STAGE for damage in damaged):
         unread = []
-    rejects: list[Reject] = []
-    if unread:
-        rows = store.read("rejects", columns=["entity_id", "code", "message", "stage"], where=pl.col("stage") == STAGE)
-        rejects = [Reject(entity, RejectCode(code), message) for entity, code, message, _ in rows.iter_rows()]
+    last = last_ingested(store) if unread else Ingested({}, {}, {}, [], before.report)
     if unread == names == list(before.keys):
-        report = before.report.model_copy(update={"unread": before.report.rows})
-        ingested = Ingested({}, {}, {}, rejects, report)
+        ingested = last
     else:
         scans = [
             store.scan(table, columns=[name for name in columns if name != "shard"], with_shard=True)
@@ -124,7 +120,7 @@ def _read(
         known = Known(*scans, reading=partial(decoding, store=store.location))
         ingested = ingest(read, project.guard, project.ingest, project.base, known, unread=unread)
         of_read = rejects_of(ingested.report, [corpus.name for corpus in read], ingested.rejects)
-        corpus_rejects = rejects_of(before.report, before.keys, rejects) | of_read
+        corpus_rejects = rejects_of(before.report, before.keys, last.rejects) | of_read
         ingested = dataclasses.replace(
             ingested,
             rejects=list(chain.from_iterable(corpus_rejects[name] for name in names)),
@@ -140,6 +136,14 @@ def _read(
         report = ingested.report.settled()
         memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=given)
     return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": told})), memory
+
+
+def last_ingested(store: StoreReader) -> Ingested:
+    """Return what the corpora gave when they were last read, of which nothing is new; empty if that is not known."""
+    rows = store.read("rejects", columns=["entity_id", "code", "message", "stage"], where=pl.col("stage") == STAGE)
+    rejects = [Reject(entity, RejectCode(code), message) for entity, code, message, _ in rows.iter_rows()]
+    report = Memory.of(store).report
+    return Ingested({}, {}, {}, rejects, report.model_copy(update={"unread": report.rows}))
 
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:

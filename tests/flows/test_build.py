@@ -166,9 +166,10 @@ def test_a_night_of_malformed_rows_leaves_no_trace_in_the_releases(built, facetf
     pairs = built.folder / "pairs.tsv"
     whole = pairs.read_text()
     pairs.write_text(re.sub(r"\t.*(run|wait) \.", "", whole))
-    code, output = facetflow.run(built, "build")
-    assert code == 2, output
-    assert "as 'wrong_columns'" in output
+    for command in (["build"], ["retry", "--failed"]):
+        code, output = facetflow.run(built, *command)
+        assert code == 2, output
+        assert "as 'wrong_columns'" in output
     pairs.write_text(whole)
     code, output = facetflow.run(built, "build")
     assert (code, [release.number for release in built.store.releases()]) == (0, [1])
