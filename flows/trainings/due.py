@@ -146,8 +146,9 @@ def _due(project: Project, encoder: EncoderSettings, contents: Contents) -> Iter
     reason = "it has no finished training"
     if finished:
         last = newest(finished)
-        parts = _differences(trained_as(last), expected) if trained_as(last) else "what it was trained on"
-        reason = f"{parts} changed since {run_id(project.runs, last)}"
+        name, before = run_id(project.runs, last), trained_as(last)
+        changed = f"{_differences(before, expected)} changed since {name}"
+        reason = changed if before else f"it is not recorded what {name} was trained on"
     yield Due("training", encoder, key_of(project, encoder, expected), reason)
 
 
