@@ -73,7 +73,7 @@ def from_hexadecimal(written: pl.Series) -> IdArray:
 
 def places(values: NDArray[np.generic], among: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return the place of each value in sorted ones, -1 for those that are not there, (n_values,)."""
-    if not len(among) or not len(values):
+    if not len(among):
         return np.full(len(values), -1, np.int64)
     order = np.argsort(values, kind="stable")  # neighbours are looked up near each other, which is much faster
     ordered = values[order]

@@ -90,8 +90,6 @@ def arranged(
     `pairs_per_shard`, it needs about two sides of a cell. Shards are numbered in the order of their names.
     """
     order = np.argsort(ids)
-    if len(ids) <= pairs_per_shard:
-        return order
     side = math.ceil(math.sqrt(len(ids) / pairs_per_shard))
     shards = np.unique(np.concatenate([shard_a, shard_b]))
     cell_a, cell_b = (np.searchsorted(shards, numbers[order]) * side // len(shards) for numbers in (shard_a, shard_b))

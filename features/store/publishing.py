@@ -174,10 +174,7 @@ def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> 
 def _example(store: StoreReader, stage: str, version: int) -> str:
     """Return the most frequent reason of a stage's rejects, with one of its messages."""
     rows = store.read("rejects", version, columns=["stage", "code", "message"]).filter(pl.col("stage") == stage)
-    codes = rows["code"].value_counts(sort=True)
-    if codes.is_empty():
-        return ""
-    code, count = codes.row(0)
+    code, count = rows["code"].value_counts(sort=True).row(0)
     return f", {count} of them as {code!r} ({rows.filter(pl.col('code') == code)['message'][0]})"
 
 
