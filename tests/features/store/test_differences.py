@@ -149,6 +149,33 @@ def _plain(release):
     return asdict(release)
 
 
+def test_what_only_one_release_has_is_new_or_gone_and_has_not_moved(store, publish):
+    new = publish(40)
+    parts = ("versions", "recipes", "rows", "rejects")
+    without = {part: {name: of for name, of in getattr(new, part).items() if name != "metrics"} for part in parts}
+    old = type(new)(**{**_plain(new), **without})
+    came, went = compare_releases(store, old, new), compare_releases(store, new, old)
+    assert (counts(came, "metrics"), counts(went, "metrics")) == ((0, 40, 40, 0, 0), (40, 0, 0, 40, 0))
+    assert [(change.stage, change.kind) for change in (*came.recipes, *went.recipes)] == [
+        ("metrics", "new"),
+        ("metrics", "gone"),
+    ]
+    assert came.drift == went.drift == ()
+
+
+def test_texts_change_by_no_size(store, publish, filled):
+    old = publish(40)
+    recipe = Recipe("amr", {}, "2")
+    rows = store.read("amr")
+    output = filled("amr", rows["sentence_id"].to_list(), parser="p", penman="(d / dog)")
+    (shard,) = store.committed("amr")
+    store.commit(
+        [store.write_shard("amr", shard, fingerprint(recipe, ["x"]), output)], run_id="b", recipes={"amr": recipe}
+    )
+    found = compare_releases(store, old, type(old)(**{**_plain(old), "versions": store.versions()}))
+    assert [(value.column, value.rows, value.largest) for value in found.values] == [("penman", 40, None)]
+
+
 def test_rejects_are_counted_by_code_as_each_release_counts_them(store, publish):
     old = publish(80, rejected={"00003"})
     new = publish(80, version="2", rejected={"00001", "00002", "00050"})

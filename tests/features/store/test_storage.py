@@ -2,12 +2,14 @@
 
 import ast
 import errno
+import os
 from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from features.core.durable import TEMPORARY
 from features.core.errors import RunError, StoreError
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
@@ -111,6 +113,17 @@ def test_one_process_at_a_time_holds_a_lease(elsewhere):
         with pytest.raises(RunError, match="A build works"), storage.lease("lease", "host:2", "A build works"):
             pass
     assert (storage.lease_of("lease").holder, storage.lease_of("lease").ended) == ("host:1", True)
+
+
+def test_what_a_killed_process_left_goes_when_it_is_old(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+    young, old = (tmp_path / "store" / f"{TEMPORARY}{name}" for name in ("young", "old"))
+    for file in (young, old):
+        file.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    for dry_run in (True, False):
+        assert store.collect_garbage(timedelta(days=1), dry_run=dry_run).files == (old.name,)
+        assert (young.exists(), old.exists()) == (True, dry_run)
 
 
 @pytest.mark.parametrize("lost", ["store.json", "_delta_log", "shard=s1", "releases/"])

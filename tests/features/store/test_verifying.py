@@ -86,6 +86,18 @@ def test_a_damaged_file_is_named_made_again_and_all_is_as_before(store, make, ta
     assert store.versions() == versions, "the same bytes heal the file in its place, for old versions too"
 
 
+def test_a_file_that_cannot_be_read_is_named_and_made_again(store, make):
+    make()
+    file = committed_file(store, "amr", random.Random(0))
+    file.unlink()
+    file.symlink_to(file.name)  # which leads nowhere, whoever reads it
+
+    (damaged,) = store.damaged()
+    assert (Path(store.location) / damaged.file, damaged.problem) == (file, "unreadable")
+    make([damaged])
+    assert store.verify(deep=True).damaged == ()
+
+
 def test_a_plan_says_that_a_file_is_damaged(store, make):
     make()
     for file in store._table("amr").files()[:2]:
