@@ -111,6 +111,11 @@ def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypa
     assert "because the newer twin/00002-bbbbbb/seed-0 failed" in capsys.readouterr().err
 
 
+def test_an_evaluation_is_of_the_dev_split_unless_another_is_asked_for(project):
+    run = project.runs / SEEDS[0]
+    assert [evaluation_job(project, run, split).split for split in (None, "test")] == ["dev", "test"]
+
+
 def test_suites_are_chosen_by_name(project):
     run = project.runs / SEEDS[0]
     check_suites(project, run, ("ratings",))

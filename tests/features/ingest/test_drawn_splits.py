@@ -326,6 +326,13 @@ def test_odd_labels_are_told_with_counts_and_examples(tmp_path):
     )
 
 
+@pytest.mark.parametrize(("texts", "told"), [(9, 0), (10, 1)])
+def test_labels_that_are_all_different_are_told_unless_they_are_few(tmp_path, texts, told):
+    rows = [f"Text {number}.\tlabel {number}\n" for number in range(texts)]
+    (tmp_path / "papers.tsv").write_text("text\ttask\n" + "".join(rows))
+    assert len(run(tmp_path, corpus(aspects={"task": "task"})).report.faults) == told
+
+
 def test_a_text_without_labels_is_a_reject_and_the_others_stay(tmp_path):
     (tmp_path / "papers.tsv").write_text("text\tlabel\nOne.\ta\nTwo.\t \nThree.\tb\n")
     ingested = run(tmp_path, corpus(draw=None))
