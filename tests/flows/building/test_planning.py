@@ -3,18 +3,22 @@
 import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from generated import ENCODER
 
 from features.core.faults import FileChanged
-from features.core.types import Shard
+from features.core.types import RejectCode, Shard
+from features.ingest.building import Ingested
+from features.ingest.report import IngestReport, SplitReport
 from features.parsers import bank
+from features.stage_output import Reject
 from features.store.damage import Damage
 from features.store.storage import FolderStorage
 from features.store.store import Store
-from flows.building.ingest_corpora import ingest_corpora, read_corpora, warnings
+from flows.building.ingest_corpora import ingest_corpora, read_corpora, refusal, warnings
 from flows.building.planning import look_ahead
 from flows.command_line import run
 from flows.commands.gc import _needed
@@ -161,6 +165,26 @@ def test_rows_that_are_newly_rejected_make_a_release(tmp_path):
         assert look_ahead(project).publishes, rows
 
 
+def test_a_release_is_followed_where_it_cannot_be_read_and_stays_where_its_rejects_are_made_again(tmp_path):
+    (tmp_path / "facetflow.toml").write_text(
+        'name = "mine"\nencoders = []\nlimits.rejected_rows = 1.0\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
+        'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
+    )
+    (tmp_path / "mine.tsv").write_text("text\ttopic\nA cat.\tanimals\nA dog.\n")
+    project = load(tmp_path / "facetflow.toml")
+    store = Store.open(project.store, create=True)
+    ingest_corpora(project, store, "run")
+    release = store.publish("run", stages=[])
+    (rejects,) = (tmp_path / "store/tables/rejects").rglob("*.parquet")
+    rejects.unlink()
+    ahead = look_ahead(project)
+    assert (len(ahead.damaged), ahead.release, ahead.publishes) == (1, 1, False)
+    pinned = {"versions": {**release.versions, "labels": 99}}
+    (tmp_path / "store/releases/00001.json").write_text(json.dumps(asdict(release) | pinned))
+    ahead = look_ahead(project)
+    assert (ahead.release, ahead.publishes) == (2, True)
+
+
 def test_a_plan_lists_the_log_of_a_table_once(tmp_path, monkeypatch):
     (tmp_path / "facetflow.toml").write_text(
         'name = "mine"\nencoders = []\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
@@ -190,6 +214,16 @@ def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, ca
         "as 'empty_sentence' (pairs.tsv:12: a sentence is empty; expected two sentences); correct them, or raise "
         "limits.rejected_rows. `facetflow rejects --stage ingest` lists what a build has read."
     )
+
+
+def test_rows_that_are_left_out_for_evaluation_are_no_reason_to_publish_nothing():
+    rejects = [Reject(f"leaked-{number}", RejectCode.LEAKED, "a sentence of STSb") for number in range(3)]
+    rejects.append(Reject("wrong", RejectCode.EMPTY_SENTENCE, "a sentence is empty"))
+    split = SplitReport(corpus="mine", split="train", rows=10, new=6, dropped=3, rejected=1)
+    ingested = Ingested({}, {}, {}, rejects, IngestReport(splits=[split]))
+    assert refusal(ingested, 0.1) is None
+    assert "1 of 10 rows of the corpora were rejected" in refusal(ingested, 0.05)
+    assert "1 of them as 'empty_sentence' (a sentence is empty)" in refusal(ingested, 0.05)
 
 
 def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
