@@ -8,7 +8,7 @@ import pytest
 from distributed import LocalCluster
 from sentences import refused
 
-from features.core.faults import StoreUnseen, TooLittleMemory
+from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
 from features.parsers.settings import AmrSettings, SrlSettings
 from features.stages.registry import STAGES
 from features.stages.stage import LIBRARIES, MIB, PROCESS, StageModels
@@ -80,8 +80,48 @@ def test_a_worker_that_leaves_while_it_is_asked_ends_no_build(monkeypatch):
     assert check.fit == {staying}
 
 
-def test_a_worker_that_cannot_read_the_store_is_refused_with_its_reason():
-    check = Preflight(SimpleNamespace(location="s3://bucket/prefix", id="id"), Chain((), {}, ()), (), gpu=False)
-    reason = "There are no credentials for 's3://bucket/prefix': set AWS_ACCESS_KEY_ID, or give this machine a role."
-    with refused(StoreUnseen):
-        check._check_answer("The worker 'tls://1'", {**FIT, "store": None, "unseen": reason}, gpu=False)
+@pytest.fixture
+def ask(check):
+    """Return a function that checks a worker of an existing cluster by its answer, and returns the workers that fit."""
+
+    def checked(answer, *, left=False):
+        like_here = {"packages": {"python": "3.11.7", "facetflow": "0.1.0"}}
+        client = SimpleNamespace(
+            get_versions=lambda packages: {"client": like_here, "workers": {"tls://1": like_here}},
+            run=lambda _, workers, on_error: dict.fromkeys(workers, answer),
+            scheduler=SimpleNamespace(identity=None),
+            sync=lambda _, n_workers: {"workers": {} if left else {"tls://1": {"resources": {}}}},
+        )
+        store = SimpleNamespace(location="s3://bucket/prefix", id="id")
+        asking = Preflight(store, Chain((), {"amr": AmrSettings()}, ()), ["amr"], gpu=False)
+        asking.check(client, "tls://host:8786", ["tls://1"])
+        return asking.fit
+
+    return checked
+
+
+NO_CREDENTIALS = "There are no credentials for 's3://bucket/prefix': set AWS_ACCESS_KEY_ID, or give a role."
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (FIT | {"code": "of yesterday"}, OtherCode),
+        (ImportError("No module named 'tasks'"), OtherCode),
+        (FIT | {"store": None, "unseen": NO_CREDENTIALS}, StoreUnseen),
+        (FIT | {"store": None}, StoreUnseen),
+        (FIT | {"store": "another"}, StoreUnseen),
+        (FIT | {"writable": "Permission denied"}, StoreUnseen),
+        (FIT | {"missing": ["There is no model 'amr'; pull it"]}, WorkerLacksModel),
+        (FIT | {"pause": GIB}, TooLittleMemory),
+    ],
+    ids=["code", "import", "unseen", "no store", "another store", "read only", "model", "memory"],
+)
+def test_a_worker_that_could_not_make_the_shards_is_refused_unless_it_has_left(ask, answer, fault):
+    with refused(fault):
+        ask(answer)
+    assert ask(answer, left=True) == set()
+
+
+def test_a_worker_that_can_make_the_shards_is_fit(ask):
+    assert ask(FIT) == ask(FIT | {"pause": 8 * GIB}) == {"tls://1"}
