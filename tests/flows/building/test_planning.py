@@ -217,13 +217,14 @@ def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, ca
 
 
 def test_rows_that_are_left_out_for_evaluation_are_no_reason_to_publish_nothing():
-    rejects = [Reject(f"leaked-{number}", RejectCode.LEAKED, "a sentence of STSb") for number in range(3)]
-    rejects.append(Reject("wrong", RejectCode.EMPTY_SENTENCE, "a sentence is empty"))
-    split = SplitReport(corpus="mine", split="train", rows=10, new=6, dropped=3, rejected=1)
-    ingested = Ingested({}, {}, {}, rejects, IngestReport(splits=[split]))
+    leaked = [Reject(f"leaked-{number}", RejectCode.LEAKED, "a sentence of STSb") for number in range(3)]
+    long = Reject("long", RejectCode.SENTENCE_TOO_LONG, "1,000 words")
+    wrong = [Reject(f"wrong-{number}", RejectCode.EMPTY_SENTENCE, "a sentence is empty") for number in range(2)]
+    split = SplitReport(corpus="mine", split="train", rows=30, new=24, dropped=3, rejected=3)
+    ingested = Ingested({}, {}, {}, [*leaked, long, *wrong], IngestReport(splits=[split]))
     assert refusal(ingested, 0.1) is None
-    assert "1 of 10 rows of the corpora were rejected" in refusal(ingested, 0.05)
-    assert "1 of them as 'empty_sentence' (a sentence is empty)" in refusal(ingested, 0.05)
+    assert "3 of 30 rows of the corpora were rejected" in refusal(ingested, 0.05)
+    assert "2 of them as 'empty_sentence' (a sentence is empty)" in refusal(ingested, 0.05)
 
 
 def test_a_train_and_a_dev_of_one_file_are_told(project, monkeypatch, capsys):
