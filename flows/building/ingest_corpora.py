@@ -140,8 +140,8 @@ def _read(
 
 def last_ingested(store: StoreReader) -> Ingested:
     """Return what the corpora gave when they were last read, of which nothing is new; empty if that is not known."""
-    rows = store.read("rejects", columns=["entity_id", "code", "message", "stage"], where=pl.col("stage") == STAGE)
-    rejects = [Reject(entity, RejectCode(code), message) for entity, code, message, _ in rows.iter_rows()]
+    rows = store.read("rejects", None, [STAGE], ["entity_id", "code", "message"])
+    rejects = [Reject(entity, RejectCode(code), message) for entity, code, message in rows.iter_rows()]
     report = Memory.of(store).report
     return Ingested({}, {}, {}, rejects, report.model_copy(update={"unread": report.rows}))
 

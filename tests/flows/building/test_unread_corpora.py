@@ -13,6 +13,9 @@ from features.corpora import sources as of_files
 from features.corpora.batches import read_batches
 from features.ingest import building
 from features.ingest.unread import Memory
+from features.stage_output import rejects_frame
+from features.stages.stage import Recipe
+from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from flows.building.ingest_corpora import in_words, ingest_corpora, read_corpora
 from flows.project import Project, load
@@ -289,6 +292,19 @@ def test_rejects_that_are_damaged_are_written_again(folder):
 
     assert store.damaged() == []
     assert read_corpora(project, store).rejects == rejects
+
+
+def test_lost_rejects_of_a_stage_are_not_read(folder):
+    project = write_project(folder)
+    store = Store.open(project.store, create=True, project="mine")
+    rejects = ingest_corpora(project, store, "first").rejects
+    recipe = Recipe("amr")
+    receipt = store.write_rejects("amr", "sentences-00000", fingerprint(recipe, []), rejects_frame(rejects[:1]))
+    store.commit([receipt], run_id="first", recipes={"amr": recipe})
+    assert receipt.reject_data
+    (folder / "store" / "tables" / "rejects" / receipt.reject_data.path).unlink()
+
+    assert ingest_corpora(project, store, "second", damaged=store.damaged()).rejects == rejects
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"format": 9}', b'{"state": 1}'])
