@@ -156,7 +156,7 @@ def draw_pairs(
     groups = _Groups(len(sentences))
     sides = (places(side, sentences).tolist() for side in stored_ids)
     for a, b, its_split in zip(*sides, stored["split"].to_list(), strict=True):
-        groups.join_stored((a, b), its_split)
+        groups.place_stored((a, b), its_split)
 
     long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
     drawn = np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
@@ -267,10 +267,10 @@ class _Groups:
         """Return the splits in which the store has any of these sentences."""
         return {self.split[root] for root in map(self.root, hanging) if root in self.split}
 
-    def join_stored(self, stored: Hanging, split: Split) -> None:
-        """Join the sentences of a stored pair, unless one of them is also in another split of the store."""
-        if self.splits_of(stored) <= {split}:
-            self.split[self._united(stored)] = split
+    def place_stored(self, sentences: Hanging, split: Split) -> None:
+        """Note the split of the sentences of a stored pair, unless one of them is also in another split there."""
+        if self.splits_of(sentences) <= {split}:
+            self.split |= dict.fromkeys(sentences, split)  # none is joined yet
 
     def join(self, hanging: Hanging) -> None:
         """Join the sentences of a pair and count the pair, unless that joins two splits of the store."""

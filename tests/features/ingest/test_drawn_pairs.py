@@ -221,6 +221,13 @@ def test_what_is_stored_keeps_its_split_when_the_settings_draw_no_more(tmp_path,
     assert sum(split.joining for split in second.report.splits) == 60 - pairs_in(second).total()
 
 
+def test_stored_negatives_do_not_make_pairs_belong_together(tmp_path):
+    write(tmp_path, *apart(60))
+    first = run(tmp_path, corpus(draw=None, negatives=["train"]))
+    (told,) = run(tmp_path, corpus(draw={"dev": 0.2}, negatives=["train"]), first).report.draws
+    assert (told.drawn, told.largest) == (0, 1)
+
+
 def test_a_split_with_a_file_of_its_own_keeps_it_and_the_others_are_drawn_from_train(tmp_path):
     write(tmp_path, *apart(100))
     write(tmp_path, *apart(20, first=90), name="test.tsv")

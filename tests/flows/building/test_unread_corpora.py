@@ -102,8 +102,6 @@ def outcome(project: Project, store: Store):
     """Return what reading today gives: report, rejects, new rows."""
     ingested = read_corpora(project, store)
     report = ingested.report.model_dump(exclude={"unread"})
-    for draw in report["draws"]:
-        del draw["largest"]  # stored negatives join further groups
     for fault in report["faults"]:  # the example is the first of the new ones, then of the known ones
         fault["text"] = re.sub("(more than once .*), such as .*?: all are kept", r"\1", fault["text"])
     return report, ingested.rejects, ingested.tables
