@@ -74,12 +74,10 @@ def draft(
     )
 
 
-def obstacles(
-    store: StoreReader, planned: Plan, stages: Sequence[PlannedStage], *, failed_shards: float, rejected_rows: float
-) -> list[str]:
-    """Return, as sentences, why a build by this plan will or may publish nothing; nothing is made to find out.
+def obstacles(store: StoreReader, planned: Plan, stages: Sequence[PlannedStage], *, rejected_rows: float) -> list[str]:
+    """Return, as sentences, why a build by this plan will publish nothing; nothing is made to find out.
 
-    The store includes the shards about to be ingested; the limits are those of `Store.publish`.
+    The store includes the shards about to be ingested; the limit is that of `Store.publish`.
     """
     if not any(file.rows for file in store.committed("sentences").values()):
         return ["There are no sentences, neither in the store nor in the corpora, so nothing will be published."]
@@ -99,12 +97,6 @@ def obstacles(
                 f"Nothing will be published: stage {stage.name!r} has rejected {rejects:,} of {rows:,} rows, more than "
                 f"the {rejected_rows:.1%} allowed, and will not make them again; see them with `facetflow rejects "
                 f"--stage {stage.name}`, or raise limits.rejected_rows."
-            )
-        failed = sum(work.reason.kind == "failed" for work in planned.of(stage.name))
-        if failed > failed_shards * planned.shards(stage.name):
-            sentences.append(
-                f"Nothing will be published if {counted(failed, 'shard')} of stage {stage.name!r} that failed before "
-                "fail again; `facetflow status` shows how they failed."
             )
     return sentences
 

@@ -39,7 +39,7 @@ class Outlook:
     ingest: IngestReport  # what is new in the corpora
     plan: Plan  # the shards to make, including those of new rows
     damaged: tuple[Damage, ...]  # files that would be rebuilt
-    obstacles: tuple[str, ...]  # why the build will or may publish nothing, as sentences
+    obstacles: tuple[str, ...]  # why the build will publish nothing, as sentences
     pointless: tuple[str, ...]  # why the training of an encoder will end at once, as sentences
     labels: list[dict[str, Any]]  # what `label_counts` returns
     release: int | None  # number of the release that encoders are trained on then; None if there is none
@@ -80,8 +80,8 @@ class Outlook:
         sentences = ["Neighbours would be drawn from the embeddings, and their pairs measured as well."] * self.draws
         if self.release is None:
             return sentences
-        kinds = {work.reason.kind for work in self.plan.todo if not work.waits_for}
-        again = ", if the shards that failed before do not fail again" * ("failed" in kinds <= {"failed", "damaged"})
+        failed = any(work.reason.kind == "failed" for work in self.plan.todo)
+        again = ", if the shards that failed before (see `facetflow status`) do not fail again" * failed
         sentences += [f"Release {self.release} {f'would follow{again}' if self.publishes else 'stays the newest'}."]
         for step, what in (("training", "encoder"), ("evaluation", "evaluation")):
             items = [item for item in self.due if item.step == step]
@@ -107,15 +107,14 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }
     ahead = StoreAhead(store, {table: {**remade[table], **shards} for table, shards in new.items()}, lost, marks)
-    limits = project.limits
+    rejected_rows = project.limits.rejected_rows
     with scratch("plan") as index:
         made_by = chain(project, ahead, index_folder=index)
         stages = made_by.stages
         planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
-    refused = refusal(ingested, limits.rejected_rows)
-    shares = {"failed_shards": limits.failed_shards, "rejected_rows": limits.rejected_rows}
+    refused = refusal(ingested, rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
-    in_the_way += obstacles(ahead, planned, stages, **shares)
+    in_the_way += obstacles(ahead, planned, stages, rejected_rows=rejected_rows)
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs

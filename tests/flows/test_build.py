@@ -122,6 +122,8 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow,
     code, output = here(built, "status")
     assert code == 0
     assert "failed: label_vectors sentences-00003" in output
+    planned = json.loads(here(built, "plan", "--json")[1])
+    assert (planned["release"], planned["publishes"], planned["obstacles"]) == (2, True, [])
 
     damaged.write_bytes(intact)
     code, output = facetflow.run(built, "retry", "--failed")

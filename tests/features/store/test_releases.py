@@ -28,7 +28,7 @@ from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.publishing import obstacles
 from features.store.releases import release_numbers, write_release
-from features.store.runs import FailedShard, RunRecord, now
+from features.store.runs import RunRecord, now
 from features.store.scope import PlannedStage
 from features.store.store import Garbage, Store
 
@@ -235,15 +235,12 @@ def test_too_many_rejects_are_not_published(store, build):
 
 
 def test_what_is_in_the_way_of_a_release_is_known_before_the_build(store, build):
-    def told(size=1, failed=(), failed_shards=0.0, rejected_rows=1.0):
-        planned = plan(store, stages(size), failed=failed)
-        return obstacles(store, planned, stages(size), failed_shards=failed_shards, rejected_rows=rejected_rows)
+    def told(size=1, rejected_rows=1.0):
+        return obstacles(store, plan(store, stages(size)), stages(size), rejected_rows=rejected_rows)
 
     assert [sentence[:22] for sentence in told()] == ["There are no sentences"]
     build(rejected=1, only=("s1", "s2"))
-    failed = [FailedShard("amr", "s0", plan(store, stages()).expected["amr", "s0"], "out of memory")]
-    assert [sentence[:42] for sentence in told(failed=failed)] == ["Nothing will be published if 1 shard of st"]
-    assert told(failed=failed, failed_shards=1 / 3) == told() == []
+    assert told() == []
     assert [sentence.partition(",")[0] for sentence in told(rejected_rows=0.6)] == [
         "Nothing will be published: stage 'amr' has rejected 2 of 3 rows"
     ]
