@@ -86,10 +86,11 @@ def pair_sentences(
     return pair_up([a for a, _ in items], [b for _, b in items], "sentence")
 
 
-def require_whole(number: int, what: str) -> None:
-    """Raise a SettingsError, which says `what` it is, where a number is not a whole one from 1."""
+def require_whole(number: int, what: str) -> int:
+    """Return a whole number, of numpy too; raise a SettingsError, which says `what` it is, if it is none from 1."""
     if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
         raise OutOfRange(f"{what} and cannot be {number!r}; give a whole number from 1")
+    return int(number)
 
 
 def near(name: object, names: Iterable[str]) -> str:

@@ -140,7 +140,6 @@ class Encoder:
         """
         if facets and self._layout is None:
             raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
-        require_whole(processes, "processes is the number of processes that encode")
         return internals.encode_file(
             self.model,
             self.folder,
@@ -150,7 +149,7 @@ class Encoder:
             task=internals.task_of(self.folder, aspect),
             layout=self._layout if facets else None,
             precision=precision,
-            processes=processes,
+            processes=require_whole(processes, "processes is the number of processes that encode"),
         )
 
     def facets_of(self, vectors: NDArray[np.floating]) -> NDArray[np.float32]:

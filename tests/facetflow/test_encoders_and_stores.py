@@ -275,7 +275,7 @@ def test_a_file_in_the_home_folder_is_encoded(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "a.txt").write_text("A cat looks.\n")
-    assert encoder.encode_file("~/a.txt", "~/a.parquet").rows == 1
+    assert encoder.encode_file("~/a.txt", "~/a.parquet", processes=np.int64(1)).rows == 1
     assert (tmp_path / "a.parquet").is_file()
 
 
