@@ -197,7 +197,7 @@ class Encoder:
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
             SettingsError: the encoder has no such facet.
         """
-        between = internals.facet_dimensions(self._layout, facet or internals.WHOLE)
+        between = internals.facet_dimensions(self._layout, internals.WHOLE if facet is None else facet)
         first, second, single = pair_up(a, b, "sentence")
         # Encode each text once: in a batch of other lengths its embedding differs in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
@@ -270,8 +270,8 @@ class Encoder:
         if not (isinstance(a, str) and isinstance(b, str)):
             raise NotTexts(f"two sentences are needed, each a string, and not {a!r} and {b!r}; call this for each pair")
         pair_up(a, b, "sentence")  # refuses half a character
-        route = internals.task_of(self.folder, aspect)
-        return internals.attribute(self.model, self._layout, a, b, facet or internals.WHOLE, route=route, inputs=inputs)
+        route, facet = internals.task_of(self.folder, aspect), internals.WHOLE if facet is None else facet
+        return internals.attribute(self.model, self._layout, a, b, facet, route=route, inputs=inputs)
 
     def for_mteb(self, facet: str | None = None, *, aspect: str | None = None) -> MtebEncoder:
         """Return the encoder as a model of MTEB: `mteb.evaluate(encoder.for_mteb("srl"), task)`.
@@ -283,9 +283,9 @@ class Encoder:
         Raises:
             SettingsError: the encoder has no such facet.
         """
-        parts = (self.folder.name, facet, aspect)
-        name = "facetflow/" + "-".join(part for part in parts if part)
-        return MtebEncoder(self, internals.facet_dimensions(self._layout, facet or internals.WHOLE), aspect, name)
+        dimensions = internals.facet_dimensions(self._layout, internals.WHOLE if facet is None else facet)
+        name = "-".join(part for part in (self.folder.name, facet, aspect) if part)
+        return MtebEncoder(self, dimensions, aspect, f"facetflow/{name}")
 
     @overload
     def predict(  # type: ignore[overload-overlap]
@@ -364,7 +364,7 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
         SettingsError: there is no such device.
     """
     # Resolved: the link `current` may lead to another run tomorrow, and the working folder may change.
-    folder = internals.named_encoder(None, str(path or BUNDLED_ENCODER)).resolve()
+    folder = internals.named_encoder(None, str(BUNDLED_ENCODER if path is None else path)).resolve()
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
     model = internals.load_encoder(folder, device=device)
     return Encoder(folder, model, layout)
