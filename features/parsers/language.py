@@ -45,15 +45,17 @@ _COMMON: Mapping[str, frozenset[str]] = {
     }.items()
 }
 _ENGLISH_TOO = frozenset({
-    "also", "as", "at", "ben", "care", "con", "dan", "del", "den", "die", "do", "for", "hat", "he", "in", "is", "me",
-    "no", "on", "over", "par", "per", "son", "ten", "to", "van",
+    "al", "also", "as", "at", "ben", "care", "com", "con", "dan", "del", "den", "die", "do", "e", "em", "for", "ha",
+    "hat", "he", "in", "is", "me", "met", "mint", "no", "non", "on", "over", "par", "per", "pour", "pro", "son", "sue",
+    "ten", "till", "to", "v", "van", "w", "war",
 })  # fmt: skip
 """Common words of other languages that are words or names in English, too: alone they prove nothing."""
-_SURE = 3  # common words of another language, where English has some too
 
 
 def other_language(text: str) -> str | None:
     """Return the language of a sentence if it is clearly not English ("another script" if not in Latin), else None.
+
+    Where two are as likely, both are named; where more are, it is "another language".
 
     >>> other_language("Der Hund schläft auf dem Sofa."), other_language("El Greco died in Toledo.")
     ('German', None)
@@ -61,20 +63,19 @@ def other_language(text: str) -> str | None:
     spelt = _WORD.findall(text)
     if spelt and not any(unicodedata.name(letter, "").startswith("LATIN") for letter in "".join(spelt)):
         return "another script"
-    # A capital within a sentence marks a name: "Simone de Beauvoir"; and "Los Angeles", though not "Der Hund".
-    words = {word.lower() for number, word in enumerate(spelt) if number == 0 or word[0].islower()}
+    # A capital within a sentence marks a name: "Simone de Beauvoir"; and "EU", "Los Angeles", though not "Der Hund".
+    words = {word.lower() for n, word in enumerate(spelt) if word[0].islower() or (n == 0 and not word[1:2].isupper())}
     if spelt[1:] and spelt[1][0].isupper():
         words -= {spelt[0].lower()} - _COMMON["German"] - _COMMON["English"]
     english = len(words & _COMMON["English"])
-    name, common = max(((name, words & common) for name, common in _COMMON.items()), key=lambda pair: len(pair[1]))
+    shared = {name: words & common for name, common in _COMMON.items()}
+    most = max(map(len, shared.values()))
+    names = [name for name, common in shared.items() if len(common) == most]
     strange = any(not word.isascii() for word in words)
-    sure = len(common) >= _SURE and len(common) > 2 * english
-    if (
-        name != "English"
-        and common
-        and (sure or (not english and (strange or (common - _ENGLISH_TOO and len(spelt) > 2))))
-    ):
-        return name
+    telling = {word for name in names for word in shared[name]} - _ENGLISH_TOO
+    sure = most > max(2, 2 * english)
+    if sure or (most and not english and (strange or (telling and len(spelt) > 2))):
+        return " or ".join(names) if len(names) < 3 else "another language"
     return None
 
 

@@ -20,6 +20,14 @@ def test_other_languages_are_recognised(text):
     assert other_language(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("Il gatto dorme.", "French or Italian"), ("Un homme joue de la guitare.", "another language")],
+)
+def test_where_two_languages_are_as_likely_both_are_named_and_of_more_none(text, language):
+    assert other_language(text) == language
+
+
 def test_every_sentence_of_the_example_is_english():
     pairs = pl.read_csv((files("features.corpora.example") / "pairs.tsv").read_bytes(), separator="\t", quote_char=None)
     assert not [text for side in "ab" for text in pairs[f"sentence_{side}"] if other_language(text)]
@@ -36,6 +44,9 @@ def test_every_sentence_of_the_example_is_english():
         "Al Gore wins debate",
         "Angela Merkel",
         "Two men boxing",
+        "Prince Charles met Queen Silvia.",
+        "Iran war ends",
+        "EU extends sanctions",
         "",
         "9:30",
         "cat",
