@@ -119,28 +119,37 @@ def toml(value: Any) -> str:
 
 
 def page() -> str:
-    """Return the page: sections that all encoders have are told once."""
-    parts, every = [HEAD], sections()
+    """Return the page: keys that all encoders have are told once, and so is any other that several sections have."""
+    told: dict[Row, str] = {}
+    parts = [HEAD]
+    every = sorted(sections(), key=lambda section: section.title.startswith("[leakage], "))  # as under [[evaluation]]
     loops = [section for section in every if section.title.startswith(LOOP)]
     encoders = [section for section in every if section.title.startswith("[[encoders]] ")]
     for section in every:
         if section == encoders[0]:
-            parts.append(_part("[[encoders]] of every kind", ENCODERS, _common(encoders)))
-            parts.append(_part(LOOP, loops[0].about + "\n", _common(loops)))
+            parts.append(_part("[[encoders]] of every kind", ENCODERS, _common(encoders), told))
+            parts.append(_part(LOOP, loops[0].about + "\n", _common(loops), told))
         alike = next((group for group in (encoders, loops) if section in group), [])
-        told = {name for name, *_ in _common(alike)}
-        if rows := [_row([key]) for key in section.keys if f"`{key.name}`" not in told]:
+        common = {name for name, *_ in _common(alike)}
+        if rows := [_row([key]) for key in section.keys if f"`{key.name}`" not in common]:
             about = f"{section.about}\n" if section.title else ""
             title = section.title or "At the top"
             title = f"`{title}`" if section.title and "," not in title and " " not in title else title
-            parts.append(_part(title, about + (f"\n{GUARD}" if section.title == "[leakage]" else ""), rows))
+            parts.append(_part(title, about + (f"\n{GUARD}" if section.title == "[leakage]" else ""), rows, told))
     parts.append(_presets("S3BERT", S3bertSettings, s3bert.PRESETS))
     parts.append(_presets("encoders of aspects", AspectSettings, aspect.PRESETS))
     return "\n".join(parts)
 
 
-def _part(title: str, about: str, rows: Sequence[Row]) -> str:
-    return "\n".join(filter(None, (f"## {title}\n", about, table(COLUMNS, rows) + "\n")))
+def _part(title: str, about: str, rows: Sequence[Row], told: dict[Row, str]) -> str:
+    """Return a section of the page; rows that another section has told are named alone."""
+    above: dict[str, list[str]] = {}
+    for row in rows:
+        if told.setdefault(row, title) != title:
+            above.setdefault(told[row], []).append(row[0])
+    new = [row for row in rows if told[row] == title]
+    known = (f"As in {place}: {', '.join(names)}.\n" for place, names in above.items())
+    return "\n".join(filter(None, (f"## {title}\n", about, *known, table(COLUMNS, new) + "\n" if new else "")))
 
 
 def _common(alike: Sequence[Section]) -> list[Row]:

@@ -42,6 +42,12 @@ def test_the_page_is_current(root):
     assert (root / "docs/reference/project_file.md").read_text() == done.stdout, "run python tools/project_page.py"
 
 
+def test_the_page_tells_each_key_once(root):
+    told = (root / "docs/reference/project_file.md").read_text().partition("## Presets")[0]
+    rows = [line for line in told.splitlines() if line.startswith("| `")]
+    assert len(set(rows)) == len(rows)
+
+
 def test_the_page_has_every_key_of_every_section_with_its_meaning():
     told = sections()
     assert all(key.meaning and key.kind for section in told for key in section.keys)
