@@ -11,6 +11,7 @@ every line at every verbosity, with its level. Control characters of corpora, wh
 text around, are shown as JSON escapes them, `\u001b`; files have the characters themselves.
 """
 
+import errno
 import io
 import json
 import logging
@@ -66,7 +67,12 @@ class _Visible(io.TextIOWrapper):
         """Where rich writes colours, bars and tables, of text that is `visible`."""
 
     def write(self, text: str) -> int:
-        return super().write(visible(text))
+        try:
+            return super().write(visible(text))
+        except OSError as error:
+            if error.errno == errno.EIO:  # its terminal was closed
+                raise BrokenPipeError from error
+            raise
 
 
 def show_controls() -> None:

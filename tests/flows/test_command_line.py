@@ -345,6 +345,14 @@ def test_a_table_whose_reader_has_gone_is_no_error():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_result_whose_terminal_was_closed_is_no_error():
+    reader, writer = os.openpty()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "flows.command_line", "schema"], stdout=writer, check=False)
+    os.close(writer)
+    assert done.returncode == 0
+
+
 @pytest.mark.parametrize("output", [os.pipe, os.openpty])
 def test_messages_that_nobody_reads_end_no_work(output):
     reader, writer = output()
