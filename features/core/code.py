@@ -31,5 +31,5 @@ def check_code() -> None:
     except OSError:  # it takes files away before it brings others
         same = False
     if not same:
-        again = "run the same command again; what was finished is kept"
+        again = "run the same command again; what was committed or trained is kept"
         raise OtherCode(f"The code of facetflow was replaced while this command ran, as by an upgrade: {again}.")
