@@ -360,7 +360,7 @@ class WrittenByAnother(StoreError, code="FF314"):
 
 
 class NotComplete(StoreError, code="FF315"):
-    """Shards are missing, so nothing can be published: build first."""
+    """Shards are missing, so nothing can be published: see whether some failed, and build."""
 
 
 class NothingToPublish(StoreError, code="FF316"):
