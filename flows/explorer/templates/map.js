@@ -77,7 +77,7 @@ if (holder) (async () => {
     section.querySelector('tbody').replaceChildren(...[...chosen].slice(0, MOST_ROWS).map(n => {
       const row = document.createElement('tr'), link = document.createElement('a');
       link.href = `/sentence?${new URLSearchParams({ text: points[n].text })}`;
-      link.textContent = points[n].text;
+      Object.assign(link, { dir: 'auto', textContent: points[n].text });
       cell(row, 'td', link, 'words');
       if (shows) cell(row, 'td', String(points[n][shows] ?? ''));
       return row;

@@ -127,6 +127,18 @@ def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(bro
     assert lit >= 1
 
 
+def test_words_from_right_to_left_are_shown_and_typed_in_their_order(browser, shown):
+    shown(f"/pair?{urlencode({'a': 'الولد شكر الطبيب.', 'b': 'The boy thanked the doctor.'})}")
+    lefts = """
+        return [...document.querySelectorAll('.line')].map(
+            line => [...line.querySelectorAll('.w:not(.mark)')].map(word => word.getBoundingClientRect().left));
+    """
+    first, second = browser.run(lefts)
+    assert (first, second) == (sorted(first, reverse=True), sorted(second))
+    of_field = "return getComputedStyle(document.querySelector('[name=a]')).direction;"
+    assert browser.run(of_field) == "rtl"
+
+
 def test_a_facet_that_cannot_be_fetched_is_opened_so_that_the_browser_says_why(browser, shown):
     shown(ADDRESSES["pair"])
     browser.run("""
