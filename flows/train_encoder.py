@@ -71,7 +71,7 @@ def train_encoder(
         pinned = store.release(release)
         if not names and not settings.encoders:
             # The project does so on purpose, so nothing that follows a release may fail; the user is warned.
-            warn(f"The project {settings.name!r} has no encoder: add a section [[encoders]] to train one.")
+            warn(f"The project {settings.name!r} has no encoder: replace `encoders = []` by a section [[encoders]].")
         if wanted is None:
             encoders = [settings.encoder(name) for name in dict.fromkeys(names)] or list(settings.encoders)
         else:  # an encoder that waited may have left the project

@@ -363,4 +363,4 @@ def test_what_an_encoder_reads_is_what_its_corpora_use(project, store):
 def test_a_project_without_encoders_trains_none_and_says_so(project, capsys):
     project()
     assert train() == []
-    assert "The project 'ours' has no encoder: add a section [[encoders]] to train one." in capsys.readouterr().err
+    assert "`encoders = []`" in capsys.readouterr().err
