@@ -115,7 +115,7 @@ def search(
 @click.command()
 @click.argument("file", type=INPUT)
 @output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
-@click.option("--among", help="Another file, a folder or a corpus of the project to search; by default FILE itself.")
+@click.option("--among", metavar="FILE|FOLDER|CORPUS", help="What is searched instead of FILE itself.")
 @ASPECT
 @ENCODER
 @TEXT_COLUMNS
