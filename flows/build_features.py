@@ -308,7 +308,7 @@ class Build:
         limits = self.settings.limits
         if refused is None and self.settings.neighbours and self.unembedded:
             lacking = counted(self.unembedded, "shard")
-            refused = f"neighbours are drawn from all embeddings, which lack {lacking}"
+            refused = f"neighbours are drawn from all embeddings, which lack {lacking}: build again"
         if refused is not None:
             return None, f"Nothing was published: {refused}."
         try:

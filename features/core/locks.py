@@ -27,7 +27,7 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         lock = os.fdopen(opened, "a+b", buffering=0)
     except OSError as error:
-        raise LockImpossible(f"The lock {str(path)!r} cannot be created: {explain(error)}.") from error
+        raise LockImpossible(f"The lock {str(path)!r} cannot be opened: {explain(error)}.") from error
     with lock:
         deadline = time.monotonic() + _PATIENCE
         try:
