@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
-from distributed import LocalCluster
+from distributed import KilledWorker, LocalCluster
 from distributed.client import ClosedClientError, FutureCancelledError
 
 from features.core import code
@@ -172,3 +172,46 @@ def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_rec
         runner._chain = Chain((planned,), {"label_vectors": settings}, ())
         with pytest.raises(FileChanged):
             runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
+
+
+def test_a_shard_that_fails_costs_what_needs_it_and_nothing_else(on_a_cluster):
+    def make(job, settings):
+        if job.stage == "amr" and job.shard.endswith("0"):
+            raise ValueError("no graph")
+
+    stages = ("amr", "metrics", "later")
+    chains = [[(stage, Shard(f"shard-{number}")) for stage in stages] for number in range(2)]
+    work = [
+        ShardWork(*key, Fingerprint("a-b"), (need,) * bool(need), (need,) * bool(need), Reason("new"))
+        for keys in chains
+        for need, key in zip([None, *keys], keys, strict=False)
+    ]
+    outcome = Outcome()
+    with on_a_cluster(make, [key for keys in chains for key in keys], lambda: dict.fromkeys(stages, 1)) as (_, runner):
+        runner.run(work, outcome)
+        left_out = [key for key, shard in runner._progress.history.items() if shard.state == "left out"]
+    assert [(failed.stage, failed.shard) for failed in outcome.failed] == chains[0][:1]
+    assert left_out == chains[0][1:]
+    assert outcome.made == dict.fromkeys(stages, 1)
+
+
+def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_blamed(on_a_cluster, tmp_path):
+    log = tmp_path / "tried"
+
+    def make(job, settings):
+        with log.open("a") as file:
+            file.write(f"{job.shard}\n")
+        tried = log.read_text().split()
+        if job.shard == "always" or (job.shard == "once" and tried.count("once") == 1):
+            raise KilledWorker("task", SimpleNamespace(address="tcp://10.0.0.2:1"), 3)
+
+    shards = [Shard(name) for name in ("always", "once", "never")]
+    work = [ShardWork("amr", shard, Fingerprint("a-b"), (), (), Reason("new")) for shard in shards]
+    outcome = Outcome()
+    with on_a_cluster(make, [("amr", shard) for shard in shards]) as (_, runner):
+        runner.run(work, outcome)
+    tried = log.read_text().split()
+    assert sorted(tried[:3]) == sorted(shards)
+    assert sorted(tried[3:]) == ["always", "once"]
+    assert [failed.shard for failed in outcome.failed] == ["always"]
+    assert outcome.made == {"amr": 2}
