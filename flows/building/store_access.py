@@ -47,7 +47,7 @@ def fate(store: Store, record: RunRecord) -> Fate:
         is not a folder; `ended` if it ended in order, but could not record how; `killed` if it is gone.
     """
     lease = store.storage.lease_of(_LEASE)
-    if lease is None or not record.process or lease.holder != record.process:
+    if lease is None or lease.holder != record.process:
         return "killed"
     if lease.ended:
         return "ended"
