@@ -47,6 +47,11 @@ class Watched:
             self._now += 1
             self._watch.check()
 
+    def suspend(self, seconds):
+        """Let time pass in which neither the build nor its watch does anything."""
+        self._now += seconds
+        self._watch.check()
+
     def end(self):
         """Return why the watch gives up."""
         with pytest.raises(RunError) as error:
@@ -78,6 +83,14 @@ def test_a_scheduler_that_does_not_answer_ends_the_build(watch_over):
     sentence = watch_over(silent, address="tcp://host:8786").end()
     assert sentence.startswith("The Dask scheduler of the Dask cluster at 'tcp://host:8786' no longer answers, or ")
     assert "no shard is to blame" in sentence
+
+
+def test_a_scheduler_that_a_suspended_build_did_not_ask_is_not_gone(watch_over):
+    watched = watch_over(silent, address="tcp://host:8786")
+    watched.let_pass(15)
+    watched.suspend(3600)
+    watched.let_pass(15)
+    assert "no longer answers" in watched.end()
 
 
 def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, capsys):
