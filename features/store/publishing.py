@@ -150,8 +150,7 @@ def _check_complete(planned: Plan, failed_shards: float) -> None:
             why = summary(stage, planned.shards(stage), [item.reason for item in work])
         else:
             continue
-        how = "`facetflow status` shows which shards failed, and `facetflow build` makes what is missing"
-        raise NotComplete(f"The store is not complete and cannot be published: {why}; {how}.")
+        raise NotComplete(f"The store is incomplete and cannot be published: {why}; see `facetflow status`, and build.")
 
 
 def _rejects(store: StoreReader, versions: Mapping[str, int], planned: Plan) -> dict[str, int]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from features.core.faults import CannotRebuild, TableFileDamaged
+from features.core.faults import CannotRebuild, TableFileDamaged, UnknownShard
 from features.core.types import LabelId, PairId, Shard
 from features.ingest.building import ingest
 from features.ingest.drawing import Spellings
@@ -31,7 +31,7 @@ from features.store.tables import KEYS, SOURCES
 from flows.building.ingest_corpora import commit_tables, fingerprint_of
 from flows.project import Project
 
-_ROWS = ("pairs", "labels")
+_ROWS = {"pairs": {"sentence_a": "shard_a", "sentence_b": "shard_b"}, "labels": {"sentence": "sentence_shard"}}
 _NAMED = 5  # damaged files named in a message
 Remade = Mapping[str, Mapping[Shard, pl.DataFrame]]
 """Table → shard → its rows."""
@@ -74,12 +74,14 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
     remade: dict[str, dict[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
     waits = any(damage.table == EMBEDDING_STAGE.name for damage in damaged)
     waiting = pl.DataFrame(schema=PAIRS).clear(1)  # of no corpus: all that later ingests need of neighbours is a shard
-    if lost:
-        past = _Past(project, store, lost, remade)
-        for step in past.steps():
-            if step.counts and waits:
-                remade["pairs"] |= dict.fromkeys(past.lost(step, "pairs"), waiting)
-                continue
+    if not lost:
+        return remade
+    past = _Past(project, store, lost, remade)
+    for step in past.steps():
+        if step.counts and waits:
+            remade["pairs"] |= dict.fromkeys(past.lost(step, "pairs"), waiting)
+            continue
+        with suppress(TableFileDamaged, UnknownShard):  # of embeddings no longer made, of sentences that are lost
             for tables in past.repeat(step):
                 for table, shards in tables.items():
                     remade[table] |= past.equal(step, table, shards)
@@ -92,7 +94,7 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
             "[embeddings] back as they were and build, or build a new store."
         )
     return {
-        table: {shard: rows for shard, rows in shards.items() if rows is not waiting}
+        table: {shard: past.placed(table, rows) for shard, rows in shards.items() if rows is not waiting}
         for table, shards in remade.items()
     }
 
@@ -144,8 +146,7 @@ class _Past:
         before = self._before(step)
         if step.counts:
             shards, size = self._shards("pairs", until=before["pairs"]), self._project.ingest.pairs_per_shard
-            with suppress(TableFileDamaged):  # embeddings that this project no longer makes
-                yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
+            yield {"pairs": neighbours_of(self._ahead, dict(step.counts), size, shards)}
             return
         project = self._project
         frames = [self._known(table, until=before[table]) for table in KNOWN]
@@ -175,14 +176,22 @@ class _Past:
     def equal(self, step: _Step, table: str, shards: Mapping[Shard, pl.DataFrame]) -> dict[Shard, pl.DataFrame]:
         """Return the lost shards of a step that were reproduced exactly."""
         frames = {}
-        for shard in self.lost(step, table):
-            if shard in shards:
-                # The last shard of that ingest may be fuller today.
-                rows = shards[shard].head(self._committed[table][shard].rows)
-                recipe = self._origins[table][shard].recipe
-                if fingerprint_of(table, rows, recipe) == self._committed[table][shard].fingerprint:
-                    frames[shard] = rows
+        for shard in sorted(shards.keys() & self.lost(step, table)):
+            # The last shard of that ingest may be fuller today.
+            rows = shards[shard].head(self._committed[table][shard].rows)
+            recipe = self._origins[table][shard].recipe
+            if fingerprint_of(table, rows, recipe) == self._committed[table][shard].fingerprint:
+                frames[shard] = rows
         return frames
+
+    def placed(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows with the shards that their sentences are in: files that have grown give sentences to others."""
+        for sentence, shard in _ROWS.get(table, {}).items():
+            ids = rows.select(sentence_id=sentence)
+            among = pl.col("sentence_id").is_in(ids["sentence_id"].implode())
+            there = self._ahead.read("sentences", None, None, ["sentence_id"], with_shard=True, where=among)
+            rows = rows.with_columns(ids.join(there, on="sentence_id", maintain_order="left")["shard"].alias(shard))
+        return rows
 
     def _of(self, step: _Step, table: str) -> list[Shard]:
         return [shard for shard, origin in self._origins[table].items() if _step_of(origin) == step]

@@ -61,6 +61,31 @@ def test_every_shard_of_ingest_is_made_again(corpora):
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
 
 
+def test_labels_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs_has_grown(corpora):
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    before = store.read("labels", with_shard=True)
+    with (corpora.base / "pairs.tsv").open("a") as pairs:
+        pairs.writelines(f"New {number} .\tOther {number} .\n" for number in range(5))
+
+    emptied(store, "labels")
+    repair_ingested(corpora, store, store.damaged(), "second")
+    assert store.read("labels", with_shard=True).equals(before)
+
+
+def test_what_is_lost_for_good_is_named_also_where_later_pairs_are_still_there(corpora):
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    with (corpora.base / "nli.tsv").open("a") as pairs:
+        pairs.write("A dog .\tA wolf .\tneutral\n")
+    ingest_corpora.ingest_corpora(corpora, store, "second")
+    (corpora.base / "pairs.tsv").write_text("sentence_a\tsentence_b\nOne .\tTwo .\n")
+
+    emptied(store, "sentences")
+    with refused(CannotRebuild):
+        repair_ingested(corpora, store, store.damaged(), "third")
+
+
 def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
