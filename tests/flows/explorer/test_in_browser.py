@@ -190,6 +190,23 @@ def test_another_table_is_not_asked_for_the_columns_of_the_one_shown(browser, sh
     wait(lambda: browser.run("return document.querySelectorAll('.rows tbody tr').length === 1;"))
 
 
+def test_the_name_of_a_table_is_not_cut(browser, shown):
+    shown("/data?table=dependencies")
+    shown_and_needed = """
+        const select = document.querySelector('[name=table]'), shown = select.offsetWidth;
+        select.style.width = 'auto';
+        return [shown, select.offsetWidth];
+    """
+    width, needed = browser.run(shown_and_needed)
+    assert width >= needed
+
+
+def test_texts_of_a_table_look_alike_however_long_they_are(browser, shown):
+    shown("/data?table=sentences")
+    looks = "return [...document.querySelectorAll('.rows td a')].map(e => getComputedStyle(e).color);"
+    assert len(set(browser.run(looks))) == 1
+
+
 def rows(browser):
     """Return the texts in the table of those that were chosen on a map."""
     return browser.run(
