@@ -207,6 +207,15 @@ def test_texts_of_a_table_look_alike_however_long_they_are(browser, shown):
     assert len(set(browser.run(looks))) == 1
 
 
+def test_a_long_label_fits_into_a_narrow_window(browser, shown):
+    shown("/map?colour=label:topic", width=420)
+    beyond = """
+        document.querySelector('.legend bdi').textContent = 'word'.repeat(80);
+        return document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    """
+    assert browser.run(beyond) == 0
+
+
 def rows(browser):
     """Return the texts in the table of those that were chosen on a map."""
     return browser.run(
