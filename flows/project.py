@@ -297,7 +297,7 @@ class Project(_Sections):
             return encoders[name]
         if not encoders:
             raise UnknownEncoder(
-                f"The project {self.name!r} has no encoder {name!r}, nor any other: add a section [[encoders]]."
+                f"The project {self.name!r} has no encoder {name!r}: replace `encoders = []` by a section [[encoders]]."
             )
         instead = did_you_mean(name, encoders, f"there are: {', '.join(encoders)}")
         raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
