@@ -67,7 +67,7 @@ class Explorer:
         # A page that is still being made when the server is stopped is not waited for.
         settings = uvicorn.Config(
             app,
-            log_level="error",
+            log_level="critical",  # a view catches what fails; the rest are pages that the end of the server cuts off
             access_log=False,
             lifespan="off",
             ws="none",

@@ -1,9 +1,14 @@
 """The description of the addresses by OpenAPI: it names all of them, and every parameter that a view reads."""
 
+import threading
+
+import httpx
 import pytest
 
-from flows.explorer.server import OPENAPI, VIEWS, application
+from flows.console.here import Here
+from flows.explorer.server import OPENAPI, VIEWS, AddressesView, application
 from flows.explorer.views import Query
+from tests.flows.explorer.conftest import visited
 
 ASSETS = {"/", "/style.css", "/explorer.js", "/map.js"}
 
@@ -42,3 +47,21 @@ VALUES = {
     "data": "metric=smatch&low=0&high=1&sort=smatch&order=rising&text=cat&page=1",
     "sentence": "text=Two+cats+look.",
 }
+
+
+def test_ending_the_explorer_while_a_page_is_made_is_no_error(monkeypatch, capfd):
+    asked, ended = threading.Event(), threading.Event()
+    monkeypatch.setattr(AddressesView, "answer", lambda *_: asked.set() or ended.wait(60))
+
+    def ask():
+        with pytest.raises(httpx.HTTPError):
+            visitor.client.get("/addresses").raise_for_status()
+
+    with visited(Here()) as visitor:
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert asked.wait(60)
+        visitor.explorer.stop()
+        asking.join()
+    ended.set()
+    assert "Traceback" not in capfd.readouterr().err
