@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from features.core.types import LabelId, PairId, Shard
-from features.corpora.batches import read_batches
 from features.corpora.reading import read_outcomes
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.corpus_labels import CorpusLabels
@@ -95,7 +94,7 @@ def ingest(
             labels.place()
             read.append(labels)
         else:
-            pairs = CorpusPairs(corpus, read_batches(corpus, base), settings.max_words)
+            pairs = CorpusPairs(corpus, base, settings.max_words)
             pairs.take(sentences, guard, known, admits)
             read.append(pairs)
     of_pairs = [corpus for corpus in read if isinstance(corpus, CorpusPairs)]

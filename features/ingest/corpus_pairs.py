@@ -1,15 +1,17 @@
 """The pairs of one corpus during an ingest, in columns: new ones, known ones, and rows that are not pairs.
 
-    batches ── normalise, identify ──> rows ── draw splits ──┬─ too long, joining, leaked ──> rejects
+    rows read ── normalise, identify ──> rows ── draw splits ──┬─ too long, joining, leaked ──> rejects
                                                              └─ accepted ──┬─ known
                                                                            └─ new, and their negatives
 
 Sentences are numbers here: their places among the ids of the corpus, sorted.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +20,8 @@ from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
 from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, Shard, Split
-from features.corpora.batches import Batch
-from features.corpora.rows import BadRow, Skip
+from features.corpora.reading import read_outcomes
+from features.corpora.rows import BadRow, PairRow, Skip
 from features.corpora.settings import CorpusSettings
 from features.ingest.drawing import draw_pairs
 from features.ingest.ids import (
@@ -42,6 +44,21 @@ from features.schemas import PAIRS, Columns
 from features.stage_output import Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative")
+_AT_ONCE = 1 << 16  # rows
+_ORIGIN = r"(?s)^(?<file>.*):(?<line>\d+)$"
+
+PAIR_ROWS: Columns = {
+    "row": pl.UInt32,
+    "split": pl.Enum(SPLITS),
+    "text_a": pl.String,
+    "text_b": pl.String,
+    "score": pl.Float64,
+    "label": pl.Categorical(),
+    "file": pl.Categorical(),
+    "line": pl.UInt32,
+    "group": pl.Categorical(),
+}
+"""Columns of rows that are pairs: the fields of `PairRow`, its origin in two, and its number in the corpus."""
 PAIR_TABLE: Columns = {
     "split": pl.UInt8,
     "a": pl.UInt32,
@@ -66,9 +83,9 @@ class PairTable:
 
 
 class CorpusPairs:
-    """The pairs of one corpus; `batches` are its rows."""
+    """The pairs of one corpus, whose files are read; `base` is the folder of the project file."""
 
-    def __init__(self, corpus: CorpusSettings, batches: Iterable[Batch], max_words: int) -> None:
+    def __init__(self, corpus: CorpusSettings, base: Path, max_words: int) -> None:
         self.corpus = corpus
         self.is_drawn = False  # whether rows of one file may be in several splits
         self.reports: dict[Split, SplitReport] = {}  # in the order in which the splits occur
@@ -79,12 +96,14 @@ class CorpusPairs:
         self._others: list[tuple[int, Skip | BadRow]] = []
         self._shards = np.empty(0, np.int32)
         ids, texts, frames = [], [], []
-        for pairs, others in batches:
+        outcomes = enumerate(read_outcomes(corpus, base))
+        while read := list(islice(outcomes, _AT_ONCE)):
+            pairs = _in_columns([(row, each) for row, each in read if isinstance(each, PairRow)])
+            self._others += [(row, each) for row, each in read if isinstance(each, Skip | BadRow)]
             both = normalised(pl.concat([pairs["text_a"], pairs["text_b"]]))
             texts.append(both)
             ids.append(ids_of_texts(both))
             frames.append(pairs.drop("text_a", "text_b"))
-            self._others += others
         together = np.concatenate(ids)
         ids.clear()
         self.ids, first, numbers = numbered(together)  # ids of the sentences, sorted, (n_sentences,)
@@ -343,6 +362,16 @@ class CorpusPairs:
             a, b, occurrences = (rows[name].to_numpy()[here] for name in ("a", "b", "occurrence"))
             ids[here] = pair_ids(self.corpus.name, split, "positive", self.ids[a], self.ids[b], occurrences)
         return ids
+
+
+def _in_columns(rows: Sequence[tuple[int, PairRow]]) -> pl.DataFrame:
+    """Return pairs, each with its number, as columns of `PAIR_ROWS`."""
+    if not rows:
+        return pl.DataFrame(schema=PAIR_ROWS)
+    cells = dict(zip(("row", *PairRow._fields), zip(*((row, *pair) for row, pair in rows), strict=True), strict=True))
+    origins = pl.Series(cells.pop("origin"), dtype=pl.String).str.extract_groups(_ORIGIN).struct.unnest()
+    columns = {name: cells[name] for name in PAIR_ROWS if name not in origins.columns}
+    return pl.DataFrame({**columns, **origins.to_dict()}).cast(pl.Schema(PAIR_ROWS)).select(list(PAIR_ROWS))
 
 
 def _origin(row: Mapping[str, Any]) -> str:

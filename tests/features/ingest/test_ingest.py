@@ -10,6 +10,7 @@ from sentences import refused
 from features.core.faults import UnknownShard
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
+from features.ingest import corpus_pairs
 from features.ingest.building import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import sentence_id
@@ -30,6 +31,19 @@ def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
     assert positives["pair_id"].to_list()[::3] == expected
     assert positives["score"].to_list() == [1, 2, 3, 4]
     assert positives["positive_id"].null_count() == 4
+
+
+def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, write, run, pairs_of, monkeypatch):
+    rows = [("A.", "B.", 1), ("A.", "B.", "x"), ("", "C.", 2), ("C.", "D.", ""), ("A.", "B.", 3)]
+    write(tmp_path / "p.tsv", rows)
+    whole = run(tmp_path)
+    monkeypatch.setattr(corpus_pairs, "_AT_ONCE", 2)
+
+    parts = run(tmp_path)
+
+    assert [reject.entity_id for reject in parts.rejects] == ["p.tsv:3", "p.tsv:4"]
+    assert (parts.rejects, parts.report) == (whole.rejects, whole.report)
+    assert pairs_of(parts).equals(pairs_of(whole))
 
 
 def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_seen(tmp_path, write, run, pairs_of):

@@ -10,8 +10,8 @@ import pytest
 
 from features.core.faults import FileChanged
 from features.corpora import sources as of_files
-from features.corpora.batches import read_batches
-from features.ingest import building
+from features.corpora.reading import read_outcomes
+from features.ingest import building, corpus_pairs
 from features.ingest.unread import Memory
 from features.stage_output import rejects_frame
 from features.stages.stage import Recipe
@@ -89,8 +89,8 @@ def read(monkeypatch):
 
         return read
 
-    for reader in ("read_batches", "read_outcomes"):
-        monkeypatch.setattr(building, reader, noting(getattr(building, reader)))
+    for module in (building, corpus_pairs):
+        monkeypatch.setattr(module, "read_outcomes", noting(read_outcomes))
     return names
 
 
@@ -267,10 +267,10 @@ def test_a_store_that_another_project_has_changed_is_read_for(folder, read):
 
 def test_nothing_is_kept_of_a_corpus_that_changes_while_it_is_read(folder, monkeypatch):
     def reading(corpus, base):
-        yield from read_batches(corpus, base)
+        yield from read_outcomes(corpus, base)
         write_rows(folder, "first", random.Random(9), 20)
 
-    monkeypatch.setattr(building, "read_batches", reading)
+    monkeypatch.setattr(corpus_pairs, "read_outcomes", reading)
     project = write_project(folder)
     store = Store.open(project.store, create=True, project="mine")
     with pytest.raises(FileChanged):
