@@ -7,7 +7,7 @@ The first call loads the parser; it stays loaded.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -17,6 +17,7 @@ from facetflow.arguments import Texts, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
 from features.parsers.amr import is_embedded
+from features.parsers.dependencies import DependencyTree
 from features.parsers.devices import resolve_device
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import SPAN_COLUMNS, frames_of
@@ -28,27 +29,6 @@ __all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "par
 
 _Parse = TypeVar("_Parse")
 _AT_ONCE = 512  # sentences
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyTree:
-    """A sentence with its dependencies; all tuples have one item per token.
-
-    Args:
-        tokens: the tokens as written.
-        lemmas: their lemmas.
-        tags: their fine-grained parts of speech.
-        starts: positions of their first characters in the sentence, with single spaces and in Unicode NFC.
-        heads: positions of their heads; a root is its own head.
-        relations: their relations to their heads.
-    """
-
-    tokens: tuple[str, ...]
-    lemmas: tuple[str, ...]
-    tags: tuple[str, ...]
-    starts: tuple[int, ...]
-    heads: tuple[int, ...]
-    relations: tuple[str, ...]
 
 
 # The overload for a string comes first and wins, although a string is an iterable of strings too.

@@ -5,10 +5,12 @@ pieces   "The " "dog " "chased " "two " "cats" "."     joined, they are the sent
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
+
+from features.parsers.dependencies import DependencyTree
 
 _OWN_CAPITAL = ("NNP", "NNPS")
 PRONOUNS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
@@ -19,21 +21,15 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(DependencyTree):
     """One sentence of the stage `dependencies`; labels of relations are those of spaCy's English pipelines."""
 
     text: str  # the sentence
-    tokens: Sequence[str]  # the tokens as written, all further tuples have one item for each
-    lemmas: Sequence[str]  # their lemmas
-    tags: Sequence[str]  # their fine-grained parts of speech (Penn Treebank)
-    starts: Sequence[int]  # positions of their first characters in `text`
-    heads: Sequence[int]  # positions of their heads; a root is its own head
-    relations: Sequence[str]  # their relations to their heads
 
     @classmethod
     def of(cls, text: str, row: Mapping[str, Any]) -> "Tree":
         """Return the tree of a row of `DEPENDENCIES`."""
-        return cls(text, *(row[name] for name in ("tokens", "lemmas", "tags", "starts", "heads", "relations")))
+        return cls(text=text, **{field.name: row[field.name] for field in fields(DependencyTree)})
 
     def __len__(self) -> int:
         return len(self.tokens)

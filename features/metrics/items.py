@@ -4,45 +4,24 @@ reads            item             from the table
 "graphs"         AmrGraph         amr
 "sentences"      str              sentences
 "dependencies"   DependencyTree   dependencies
-"srl"            Frames           srl
+"srl"            SrlParse         srl
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from typing import Any, Literal
 
 import polars as pl
 
 from features.graphs.graph import AmrGraph
-from features.parsers.srl.frames import SPAN_COLUMNS, Frame, Span, frames_of
+from features.parsers.dependencies import DependencyTree
+from features.parsers.srl.frames import SPAN_COLUMNS, frames_of
+from features.parsers.srl.parser import SrlParse
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 
 TABLES: Mapping[Reads, str] = {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
 """Kind of item → the table that has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyTree:
-    """The dependency tree of a sentence; every list has one entry per token."""
-
-    tokens: list[str]  # as written
-    lemmas: list[str]  # their base forms
-    tags: list[str]  # fine-grained part-of-speech tags, those of the Penn Treebank in English pipelines
-    heads: list[int]  # position of each token's head; a root is its own head
-    relations: list[str]  # label of the relation to the head
-
-
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """Who does what to whom in a sentence: its words and the frames of its predicates."""
-
-    words: list[str]
-    frames: list[Frame]
-
-    def text(self, span: Span) -> str:
-        """Return the words of a span, separated by spaces."""
-        return " ".join(self.words[span.start : span.end])
 
 
 def items_of(reads: str, rows: pl.DataFrame) -> dict[str, Any]:
@@ -71,6 +50,6 @@ _MAKERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         ),
     ),
     "sentences": (str, ("text",)),
-    "dependencies": (DependencyTree, ("tokens", "lemmas", "tags", "heads", "relations")),
-    "srl": (lambda words, *columns: Frames(words, frames_of(*columns)), ("words", "predicates", *SPAN_COLUMNS)),
+    "dependencies": (DependencyTree, tuple(field.name for field in fields(DependencyTree))),
+    "srl": (lambda words, *columns: SrlParse(words, frames_of(*columns)), ("words", "predicates", *SPAN_COLUMNS)),
 }

@@ -29,6 +29,27 @@ _LONGEST_WORD = 1000  # characters between blanks
 
 
 @dataclass(frozen=True, slots=True)
+class DependencyTree:
+    """A sentence with its dependencies; all fields have one item per token.
+
+    Args:
+        tokens: the tokens as written.
+        lemmas: their lemmas.
+        tags: their fine-grained parts of speech, those of the Penn Treebank in English pipelines.
+        starts: positions of their first characters in the sentence, with single spaces and in Unicode NFC.
+        heads: positions of their heads; a root is its own head.
+        relations: their relations to their heads.
+    """
+
+    tokens: Sequence[str]
+    lemmas: Sequence[str]
+    tags: Sequence[str]
+    starts: Sequence[int]
+    heads: Sequence[int]
+    relations: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class DependencyParser:
     """A spaCy pipeline reduced to dependency parsing; its name includes its version."""
 

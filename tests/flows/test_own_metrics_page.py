@@ -9,9 +9,11 @@ import pytest
 from sentences import told
 
 from features.core.faults import StageOff, UnknownMetric
-from features.metrics.items import DependencyTree, Frame, Frames, Span
 from features.metrics.own import MetricFile, load_files
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
+from features.parsers.dependencies import DependencyTree
+from features.parsers.srl.frames import Frame, Span
+from features.parsers.srl.parser import SrlParse
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings
 from flows.project import load
@@ -162,11 +164,11 @@ def test_trees_and_frames_need_their_stage(project, capsys, blocks):
 
 def test_metrics_of_trees_and_frames(blocks):
     subjects, agents = load_files([MetricFile(path="page.py", source=blocks["python"][1])])
-    boys = DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [1, 1], ["nsubj", "ROOT"])
-    rain = DependencyTree(["Rain", "!"], ["rain", "!"], ["NOUN", "PUNCT"], [0, 0], ["ROOT", "punct"])
+    boys = DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [0, 5], [1, 1], ["nsubj", "ROOT"])
+    rain = DependencyTree(["Rain", "!"], ["rain", "!"], ["NOUN", "PUNCT"], [0, 4], [0, 0], ["ROOT", "punct"])
     assert [subjects.score(boys, boys), subjects.score(boys, rain), subjects.score(rain, rain)] == [1.0, 0.0, 1.0]
-    sleep = Frames(["Boys", "sleep"], [Frame(1, (Span("ARG0", 0, 1), Span("V", 1, 2)))])
-    nothing = Frames(["Rain", "!"], [])
+    sleep = SrlParse(["Boys", "sleep"], [Frame(1, (Span("ARG0", 0, 1), Span("V", 1, 2)))])
+    nothing = SrlParse(["Rain", "!"], [])
     assert [agents.score(sleep, sleep), agents.score(sleep, nothing), agents.score(nothing, nothing)] == [1.0, 0.0, 1.0]
 
 

@@ -18,7 +18,7 @@ from features.parsers.dependencies import keeping_long_words, load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
-from features.parsers.srl.frames import SPAN_COLUMNS, Frame
+from features.parsers.srl.frames import SPAN_COLUMNS, Frame, Span
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 
@@ -32,15 +32,19 @@ _EMBEDDED_FOLDER = Path(__file__).with_name("model")
 
 @dataclass(frozen=True, slots=True)
 class SrlParse:
-    """A sentence with its frames.
+    """Who does what to whom in a sentence.
 
     Args:
         words: words of the sentence.
-        frames: frames, in the order of their predicates.
+        frames: the frames of its predicates, in their order.
     """
 
-    words: tuple[str, ...]
-    frames: tuple[Frame, ...]
+    words: Sequence[str]
+    frames: Sequence[Frame]
+
+    def text(self, span: Span) -> str:
+        """Return the words of a span, separated by spaces."""
+        return " ".join(self.words[span.start : span.end])
 
     @property
     def columns(self) -> dict[str, Sequence[str] | Sequence[int]]:

@@ -15,11 +15,11 @@ from features.core.faults import MetricSettings, NotParallel
 from features.core.types import OnRows
 from features.graph_files.measured import measure_files
 from features.graphs.graph import AmrGraph
-from features.metrics.items import Frames
 from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
+from features.parsers.srl.parser import SrlParse
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -97,7 +97,7 @@ def test_files_without_a_good_pair_are_empty_rows(tmp_path: Path, vectors: Label
 
 
 @own_metric(reads="srl")
-def roles(left: Frames, right: Frames) -> float:
+def roles(left: SrlParse, right: SrlParse) -> float:
     """Alike in the number of frames."""
     return float(len(left.frames) == len(right.frames))
 

@@ -21,10 +21,13 @@ from features.core.faults import (
 from features.core.types import RejectCode
 from features.graphs.graph import decode
 from features.graphs.table import encode
-from features.metrics.items import DependencyTree, Frame, Frames, Span, items_of
+from features.metrics.items import items_of
 from features.metrics.measurement import measure_own, measure_shard
 from features.metrics.own import MetricFile, OwnMetrics, load_files, own_metric, read_metric_file
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
+from features.parsers.dependencies import DependencyTree
+from features.parsers.srl.frames import Frame, Span
+from features.parsers.srl.parser import SrlParse
 from features.schemas import DEPENDENCIES, LABEL_VECTORS, PAIRS, SENTENCES
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"
@@ -270,7 +273,7 @@ def test_trees_have_an_entry_for_each_token():
     }
     found = items_of("dependencies", pl.DataFrame([row], schema=DEPENDENCIES))
     assert found == {
-        "s1": DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [1, 1], ["nsubj", "ROOT"])
+        "s1": DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [0, 5], [1, 1], ["nsubj", "ROOT"])
     }
 
 
@@ -287,7 +290,7 @@ def test_frames_have_their_spans():
         "span_ends": [2, 5, 2],
     }
     frames = items_of("srl", pl.DataFrame([row], schema=SRL))["s1"]
-    assert frames == Frames(
+    assert frames == SrlParse(
         row["words"],
         [Frame(2, (Span("ARG0", 0, 2), Span("ARG1", 3, 5))), Frame(4, (Span("ARG0", 0, 2),))],
     )
