@@ -121,11 +121,17 @@ def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
     )
 
 
-def test_a_lost_worker_is_told_unless_another_has_come_instead(watch_over, capsys):
+def test_a_lost_worker_is_told_unless_it_or_another_has_come_instead(watch_over, capsys):
     fit = {**PAUSED, "status": "running"}
     now = [("one", "two", "three")]
     watched = watch_over(lambda: {name: {**fit, "name": name} for name in now[-1]}, address="tcp://host:8786")
     watched.let_pass(20)
+    now.append(("two", "three"))
+    watched.let_pass(10)
+    now.append(("one again", "two", "three"))
+    watched.let_pass(20)
+    now.append(("one again", "two"))
+    watched.let_pass(10)
     now.append(("one again", "two", "three"))
     watched.let_pass(20)
     assert capsys.readouterr().err == ""
