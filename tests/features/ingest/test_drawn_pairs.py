@@ -228,6 +228,17 @@ def test_stored_negatives_do_not_make_pairs_belong_together(tmp_path):
     assert (told.drawn, told.largest) == (0, 1)
 
 
+def test_new_pairs_are_in_the_split_of_their_file_when_the_settings_draw_no_more(tmp_path):
+    write(tmp_path, *apart(60))
+    first = run(tmp_path, corpus())
+    write(tmp_path, *apart(70))
+    assert pairs_in(run(tmp_path, corpus(draw=None), first)) == {"train": 10}
+    write(tmp_path, *apart(5, first=70), name="dev.tsv")
+    write(tmp_path, *apart(7, first=80), name="test.tsv")
+    without_train = corpus({"dev": "dev.tsv", "test": "test.tsv"}, draw=None)
+    assert pairs_in(run(tmp_path, without_train, first)) == {"dev": 5, "test": 7}
+
+
 def test_a_split_with_a_file_of_its_own_keeps_it_and_the_others_are_drawn_from_train(tmp_path):
     write(tmp_path, *apart(100))
     write(tmp_path, *apart(20, first=90), name="test.tsv")
