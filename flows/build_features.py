@@ -224,7 +224,7 @@ class Build:
             damaged = [damage for damage in damaged if damage.key not in made]
             repaired += repair_ingested(self.settings, self.store, waiting, self.run_id)
         if repaired:
-            say(f"Rebuilt {counted(len(repaired), 'damaged shard')} of the corpora with exactly the same rows.")
+            say(f"Rebuilt {counted(len(repaired), 'damaged shard')} of the corpora, with today's scores and labels.")
         return [damage for damage in damaged if damage not in repaired]
 
     def _embed_again(self, damaged: Sequence[Damage], waiting: Sequence[Damage]) -> set[ShardKey]:

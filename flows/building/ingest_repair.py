@@ -1,9 +1,9 @@
 """Repair of lost or damaged shards of ingest: rebuilt from the corpora, if these still have the rows.
 
-    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> exactly the same rows
+    shard of ingest ──> the ingest that made it, repeated ──┬── same fingerprint ──> the same rows
                         (what was known then, today's files) └── another ──> cannot be rebuilt
 
-The fingerprint of such a shard is a hash of the ids of its rows in order, so a rebuilt shard is identical or refused.
+The fingerprint of such a shard is a hash of the ids of its rows in order; scores and labels are those of today's files.
 Pairs that came later are left out, so that a corpus that has grown still yields the earlier shards.
 """
 

@@ -73,6 +73,19 @@ def test_labels_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs
     assert store.read("labels", with_shard=True).equals(before)
 
 
+def test_a_label_that_was_corrected_before_its_pair_was_lost_is_no_longer_told_as_changed(corpora):
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    file = corpora.base / "nli.tsv"
+    file.write_text(file.read_text().replace("entailment", "neutral"))
+    assert ingest_corpora.ingest_corpora(corpora, store, "second").report.changed
+
+    emptied(store, "pairs")
+    repair_ingested(corpora, store, store.damaged(), "third")
+    assert "neutral" in store.read("pairs")["label"].to_list()
+    assert ingest_corpora.ingest_corpora(corpora, store, "fourth").report.changed == []
+
+
 def test_what_is_lost_for_good_is_named_also_where_later_pairs_are_still_there(corpora):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
