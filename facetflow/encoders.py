@@ -268,7 +268,8 @@ class Encoder:
             SettingsError: the encoder has no such facet.
         """
         if not (isinstance(a, str) and isinstance(b, str)):
-            raise NotTexts(f"two sentences are needed, each a string, and not {a!r} and {b!r}; call this for each pair")
+            given = f"{type(a).__name__} and {type(b).__name__}"  # a table takes many lines to show
+            raise NotTexts(f"two sentences are needed, each a string, and not {given}; call this for each pair")
         pair_up(a, b, "sentence")  # refuses half a character
         route, facet = internals.task_of(self.folder, aspect), internals.WHOLE if facet is None else facet
         return internals.attribute(self.model, self._layout, a, b, facet, route=route, inputs=inputs)

@@ -299,6 +299,7 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.encode({"text": ["a"]}), NotTexts),  # as a batch of Hugging Face's datasets
         (lambda encoder: facetflow.TextIndex({"7": "a"}, encoder), NotTexts),
         (lambda encoder: encoder.explain(pa.table({"a": ["a"], "b": ["b"]})), NotTexts),
+        (lambda encoder: encoder.attribute(pl.Series(["a"]), "b"), NotTexts),
         (lambda encoder: encoder.encode(["a", "cut \ud83d"]), NotTexts),
         (lambda encoder: encoder.explain([("a", "cut \ud83d")]), NotTexts),
         (lambda encoder: encoder.encode("a", batch_size="32"), OutOfRange),
@@ -316,5 +317,6 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
     ],
 )
 def test_an_argument_of_a_wrong_type_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
-    with refused(error):
+    with refused(error) as raised:
         call(encoder)
+    assert "\n" not in str(raised.value)
