@@ -18,7 +18,7 @@ class PromotionSettings(Closed):
         labels: points (accuracy × 100) that a classifier of more than two labels may lose on the pairs of each corpus
             of the new release.
         retrieval: points (MRR × 100) that retrieval may lose, on the texts of the new release: in each aspect that the
-            encoder was trained for, or in all together where it combines them (docs/concepts/evaluation.md).
+            encoder was trained for, or in all together where it combines them.
     """
 
     ratings: Annotated[float, Field(ge=0)] = 1.0
