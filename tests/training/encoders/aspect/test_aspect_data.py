@@ -47,6 +47,7 @@ def plan(data, chosen):
         (many(4, "xy"), {"aspects": ["area"]}, UnknownLabel),
         (many(4, "xy"), {"corpora": ["wiki"]}, UnknownName),
         ([*many(4, "xy"), *many(4, "pq", "area")], {"aspects": []}, Conflict),
+        (many(4, "xy"), {"aspects": [], "combine": "union"}, Conflict),
         (many(4, "x"), {}, NothingToLearn),
         (many(1, "x"), {}, NothingToLearn),
         (many(6, "xyzuvw"), {"min_texts": 2}, NothingToLearn),
@@ -58,6 +59,7 @@ def plan(data, chosen):
         "aspect",
         "corpus",
         "several aspects",
+        "nothing to combine",
         "one label",
         "one text",
         "rare",
@@ -149,12 +151,31 @@ def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
         ({"route_learning_rate": 0.01}, Conflict),
         ({"layers_tuned": 0, "search": {"learning_rate": [1e-3, 1e-2]}}, Conflict),
         ({"layers_tuned": 0, "search": {"weight_decay": [0.0, 0.1]}}, Conflict),
+        ({"choose_by": "sts-dev"}, Conflict),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_settings_that_contradict_each_other_are_refused(given, fault):
     with refused(fault):
         settings(**given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"layers_tuned": 0, "route_learning_rate": 0.01},
+        {"layers_tuned": 0, "search": {"route_learning_rate": [1e-3, 1e-2]}},
+        {"aspects": ["a", "b"], "combine": "routes", "route_learning_rate": 0.01},
+        {"search": {"learning_rate": [1e-3, 1e-2]}},
+        {"objective": "multiple_negatives", "masked": False, "dropout": False},
+        {"objective": "simcse", "aspects": ["a", "b"], "combine": "union"},
+        {"loop": {"batch_size": 2}},
+    ],
+    ids=["linear layer", "search of its rate", "routes", "search", "not masked", "simcse", "two texts"],
+)
+def test_settings_that_go_together_are_taken(given):
+    made = settings(**given)
+    assert AspectSettings.model_validate_json(made.model_dump_json()) == made
 
 
 def test_a_preset_gives_the_numbers_and_a_key_beside_it_changes_one():

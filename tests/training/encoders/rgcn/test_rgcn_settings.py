@@ -60,6 +60,13 @@ def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
 
 
 def test_settings_of_a_job_which_names_all_of_them_are_those_that_it_was_made_of():
-    for given in ({}, {"graph": False}, {"graph_layers": 0}, {"objective": "distillation"}):
+    for given in (
+        {"loop": {"batch_size": 1}},
+        {"graph": False},
+        {"graph_layers": 0},
+        {"objective": "distillation", "labels": ["a"], "loop": {"batch_size": 2}},
+        {"objective": "multiple_negatives", "temperature": 0.1, "negative_label": "no"},
+        {"choose_by": "f1", "labels": ["entailment", "neutral"]},
+    ):
         settings = RgcnSettings.model_validate(given)
         assert RgcnSettings.model_validate_json(settings.model_dump_json()) == settings
