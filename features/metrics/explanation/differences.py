@@ -16,7 +16,7 @@ from features.metrics.readings import SENSE, is_argument
 _NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want"})
 """Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always", "first", "then", "now", "next"})
-_LEFT_OUT = frozenset({"link", "grammar"})
+_UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never has he"
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
@@ -110,7 +110,7 @@ def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
     around = []
     stems = [{token.stem for token in tokens} for tokens in told.texts.tokens]
     for side, tokens in enumerate(told.texts.tokens):
-        kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _LEFT_OUT)]
+        kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _UNMOVED)]
         around.append([[t.stem for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]])
     return around[0] == around[1]
 

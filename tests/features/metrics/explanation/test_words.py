@@ -1114,6 +1114,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ("The parser sees no difference: both have the same graph, though the sentences differ; only a says "
           '"she"; only b says "you". Graphs do not tell "was" from "Are" and leave out "whether" in a. Not in '
           'the graphs: "she" in a and "you" in b.')),
+        ("Never has he slept.", "He has never slept.", "(s / sleep-01 :polarity - :ARG0 (h / he) :time (e / ever))",
+         None, "The parser sees no difference: both have the same graph."),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
