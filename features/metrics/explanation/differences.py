@@ -158,7 +158,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     nouns = {t.stem for side in (0, 1) for node, t in both.anchors[side].items() if t.stem in both.fillers(side, node)}
     other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
     links = {token for chunk in texts.chunks for part in chunk for token in part if token.kind == "link"}
-    frames = [] if all(map(links.intersection, between)) else frames  # "load hay onto a cart", "load a cart with hay"
+    frames = [] if texts.is_fronted or all(map(links.intersection, between)) else frames  # "load a cart with hay"
     if (both.differ and ends <= both.frame_stems - nouns) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
     elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
-from itertools import pairwise, product
+from itertools import combinations_with_replacement, pairwise, product
 
 from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
 
@@ -174,8 +174,12 @@ class ComparedTexts:
     @cached_property
     def is_fronted(self) -> bool:
         """Whether the end of one sentence is in front in the other, with its preposition: "at noon, cats sleep"."""
-        left, right = ([token.stem for token in side if token.kind != "grammar"] for side in self.tokens)
-        return any(left[at:] + left[:at] == right for at in range(1, len(left)))
+        left, right = ([token for token in side if token.kind != "grammar"] for side in self.tokens)
+        stems, others = ([token.stem for token in side] for side in (left, right))
+        return any(  # also "on the desk lay a book", "a book lay on the desk"
+            stems[at:] + stems[n:at] + stems[:n] == others and (n == at or "link" in {left[0].kind, left[at].kind})
+            for n, at in combinations_with_replacement(range(1, len(left)), 2)
+        )
 
     @cached_property
     def reordered(self) -> bool:

@@ -1116,6 +1116,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'the graphs: "she" in a and "you" in b.')),
         ("Never has he slept.", "He has never slept.", "(s / sleep-01 :polarity - :ARG0 (h / he) :time (e / ever))",
          None, "The parser sees no difference: both have the same graph."),
+        ("A book lay on the desk.", "On the desk lay a book.", "(l / lie-07 :ARG1 (b / book) :ARG2 (d / desk))",
+         "(l / lie-07 :ARG1 (d / desk) :ARG2 (b / book))", 'Same frames; "book" and "desk" change places.'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
