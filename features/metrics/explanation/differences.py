@@ -134,7 +134,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and not _is_predicate(both, texts.exchange):
         _exchange(told, texts.exchange, moved)
-    elif len(moved) == 2 and not (texts.apart or texts.may_be_passive):
+    elif len(moved) == 2 and not (texts.differ_in_words() or texts.may_be_passive):
         stems = [stem for stem, _ in moved]
         frames = both.swaps((stems[:1], stems[1:]))
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
@@ -180,7 +180,7 @@ def _moved_words(told: Told) -> None:
     cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
     cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
     # One that a graph lacks has no role in it; of two, either may have it.
-    stems = [[token.stem for token in side] for side in texts.tokens]
+    stems = [[token.stem for token in side if token.lower != "'s"] for side in texts.tokens]  # "the man's car"
     cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
     cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
     side, verb = texts.passive_verb or (0, NO_TOKEN)
@@ -191,8 +191,8 @@ def _moved_words(told: Told) -> None:
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
     elif verb.stem in acting and not texts.voice:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
-    elif texts.moved and texts.asks_passive is not None:
-        told.add("form", (), f"only {SIDES[texts.asks_passive]} is in the passive")
+    elif texts.moved and texts.is_passive[0] != texts.is_passive[1] and stems[0].count("be") != stems[1].count("be"):
+        told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.

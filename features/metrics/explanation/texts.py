@@ -57,15 +57,6 @@ class ComparedTexts:
         spare = {token.stem for chunk in self.chunks for part in chunk for token in part}
         return "be" in spare or self.is_passive[0] != self.is_passive[1]
 
-    @property
-    def asks_passive(self) -> int | None:
-        """The side that alone ends with the preposition of an agent: "Who was it written by?"."""
-        sides = [
-            len(side) > 1 and passive and side[-1].lower == "by" and side[-2].may_be_participle
-            for side, passive in zip(self.tokens, self.is_passive, strict=True)
-        ]
-        return sides.index(True) if sides[0] != sides[1] else None
-
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
@@ -103,7 +94,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         if _renamed(left, pair) == right and self.passive_verb is None:
             return pair if all(self._are_apart(side, left[at], right[at]) for side in (0, 1)) else None
-        differ = sorted(left) != sorted(right) or self._differ_in(but={"and", "but"})  # "x and then y", "y, then x"
+        differ = sorted(left) != sorted(right) or self.differ_in_words(but={"and", "but"})  # "x and then y"
         if differ:  # the names may still change places
             names = {
                 t.stem for t in self.tokens[0] if t.kind == "name" and left.count(t.stem) == right.count(t.stem) == 1
@@ -245,12 +236,8 @@ class ComparedTexts:
         first, second = sorted(self.tokens[side].index(self.token(side, stem)) for stem in stems)
         return second - first > 1
 
-    @property
-    def apart(self) -> bool:
-        """Whether a sentence has words, other than those of grammar, that the other lacks."""
-        return self._differ_in()
-
-    def _differ_in(self, but: Collection[str] = ()) -> bool:
+    def differ_in_words(self, but: Collection[str] = ()) -> bool:
+        """Return whether a sentence has words, other than those of grammar and some more, that the other lacks."""
         left, right = (Counter(t.stem for t in side if t.kind != "grammar") for side in self.tokens)
         return any(stem not in but for stem in (left - right) + (right - left))
 

@@ -1118,6 +1118,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          None, "The parser sees no difference: both have the same graph."),
         ("A book lay on the desk.", "On the desk lay a book.", "(l / lie-07 :ARG1 (b / book) :ARG2 (d / desk))",
          "(l / lie-07 :ARG1 (d / desk) :ARG2 (b / book))", 'Same frames; "book" and "desk" change places.'),
+        ("A car is driven by the man.", "A man's car is driven away.", "(d / drive-01 :ARG1 (c / car) :ARG0 (m / man))",
+         None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "man" has another '
+          'place; only b says "away". Graphs leave out "\'s" in b, "by the" in a. Not in the graphs: "away" in b.')),
+        ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "police". '
+          'Only a is in the passive. Graphs leave out "The" in b. Not in the graphs: "thief" and "river" in both and '
+          '"police" in b.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
