@@ -12,10 +12,9 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import IN_UNITS, NO_TOKEN, UNITS, Token, negates, stem_of, value_of
+from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, negates, runs_of, stem_of, value_of
 from features.metrics.readings import is_argument
 
-_LINKS = frozenset({"than", "to", "or", "a"})
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
@@ -55,15 +54,16 @@ class Quantity(NamedTuple):
         """Return whether another quantity is as much in the same or another unit: 2 km, 2,000 metres; half, 50 %."""
         amounts = []
         for each in (self, other):
-            unit, (*bound, number) = (each.unit or each.head or NO_TOKEN).stem, each.stems
+            unit = (each.unit or each.head or NO_TOKEN).stem
+            *bound, number, unit = each.stems if each.stems[-1] in UNITS else (*each.stems, unit)  # an hour and a half
             number = "1/2" if number == "half" else number
-            factor, unit = IN_UNITS.get("dollar" if "$" in each.text else unit, (1, unit))
+            factor, unit = UNITS.get("dollar" if "$" in each.text else unit, (1, unit))
             if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):
                 factor, unit = 1 if each.sign == "percent" else 100, "percent"  # 50 percent of them, half of them
             parts = [(number, factor)]
-            while bound[1:] and bound[-1] in IN_UNITS:  # 2 hours and 30 minutes
+            while bound[1:] and bound[-1] in UNITS:  # 2 hours and 30 minutes
                 *bound, number, name = bound
-                parts.append((number, IN_UNITS[name][0]))
+                parts.append((number, UNITS[name][0]))
             known = all(_NUMBER.fullmatch(number) for number, _ in parts)
             amounts.append((*bound, sum(Fraction(number) * size for number, size in parts), unit) if known else ())
         return amounts[0] == amounts[1] != ()
@@ -193,18 +193,20 @@ class ComparedGraphs:
         ends = [at for at, token in enumerate(order) if token.kind == "link" or token.lower == "by"]
         units = [self.anchors[side].get(target) for _, role, target in view.forward if role == "unit"]
         quantities = []
-        for first, last in _runs(order):
+        for first, last in runs_of(order):
             reach = next((at for at in ends if at > last), len(order))
-            behind = order[last + 1] if last + 1 < len(order) else NO_TOKEN
-            between = self.texts.sentences[side][order[last].end : behind.start]
+            past = last + 1
+            if re.fullmatch(r"half|\d+/\d+", order[last].stem) and ARTICLES & {t.lower for t in order[past : past + 2]}:
+                past += 1 + (order[past].stem == "of")  # half an hour, three quarters of an hour
+            behind = order[past] if past < len(order) else NO_TOKEN
+            between = self.texts.sentences[side][order[past - 1].end : behind.start]
             at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
             kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
             if at is None and behind.kind in kinds and not between.strip(" -"):
-                at = last + 1
-            if at is not None and order[at].kind == "name" and behind.kind == "word" and at > last + 1:
-                at = last + 1  # three sons Jim and Bob
-            unit = next((t for t in order[last + 1 : last + 3] if t in units or t.stem in UNITS), None)
-            at = last + 2 if order[last].stem == "half" and behind.lower in {"a", "an"} and order[last + 2 :] else at
+                at = past
+            if at is not None and order[at].kind == "name" and behind.kind == "word" and at > past:
+                at = past  # three sons Jim and Bob
+            unit = next((t for t in order[past : past + 2] if t in units or t.stem in UNITS), None)
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
@@ -285,26 +287,6 @@ class ComparedGraphs:
             if relation.source == node and is_argument(relation.role) and token is not None:
                 fillers[token.stem].add(relation.role.upper())
         return {stem: frozenset(roles) for stem, roles in fillers.items()}
-
-
-def _runs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return first and last position of each run of quantities; one of `_LINKS` may be in between."""
-    runs: list[tuple[int, int]] = []
-    for at, token in enumerate(tokens):
-        if token.kind == "quantity":
-            before = tokens[max(at - 1, 0)]
-            apart = token.start > before.end + 1  # in 1827, fifty thousand
-            apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
-            step = at - runs[-1][1] if runs else 0
-            comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
-            rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
-            rises |= step == 2 and (tokens[at - 3].lower, before.lower) == ("by", "to")  # rose by 3 to 40
-            links = before.stem in _LINKS or (before.stem == "and" and tokens[at - 2].lower in {"hundred", "thousand"})
-            joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
-            units = [IN_UNITS.get(t.stem, (1, t.stem)) for t in tokens[at - step + 1 : at + 2] if t.stem in UNITS]
-            joins |= len(set(units)) == 2 and step == 2 + (before.stem == "and") and units[0][1] == units[1][1]
-            runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
-    return runs
 
 
 Aspect = Literal[

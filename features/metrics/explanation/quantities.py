@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from features.metrics.explanation.anchors import joined, quoted
 from features.metrics.explanation.comparing import SIDES, SIGNS, Quantity, Told, spans
-from features.metrics.explanation.tokens import NO_TOKEN, Token
+from features.metrics.explanation.tokens import NO_TOKEN
 
 
 def tell_quantities(told: Told) -> None:
@@ -20,11 +20,8 @@ def tell_quantities(told: Told) -> None:
         tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
         left, right = [], []
-    if len(left) == len(right) == 1 and (exchanged := _change_order(*left, *right)):
-        numbers = joined([token.shown for token in exchanged])
-        told.add("quantity", ("quantifiers",), f"{numbers} change places", [left.pop().tokens, right.pop().tokens])
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _measures_alike, _counts_the_same, _in_one_place, _in_one_unit):
+    for same in (_counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
         for a in list(left):
             closest = sorted(right, key=lambda b: b.text.lower() != a.text.lower())
             if (b := next((b for b in closest if same(told, a, b)), None)) is not None:
@@ -91,25 +88,13 @@ def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity
     return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and len({None, *heads}) < 3
 
 
-def _change_order(a: Quantity, b: Quantity) -> list[Token]:
-    """Return two numbers that change places within a quantity: "from 40 to 55" and "from 55 to 40"; else none."""
-    left, right = ([token for token in each.tokens if token.kind == "quantity"] for each in (a, b))
-    moved = [(ours, theirs) for ours, theirs in zip(left, right, strict=False) if ours.stem != theirs.stem]
-    stems = [ours.stem for ours, _ in moved]
-    alike = len(left) == len(right) and len(moved) == 2
-    return [ours for ours, _ in moved] if alike and stems[::-1] == [theirs.stem for _, theirs in moved] else []
-
-
 def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
-    """Return whether two quantities are equal, and count the same unless one sentence lacks what the other counts."""
+    """Return whether two quantities are as much, and count the same unless one sentence lacks what the other counts."""
     stems = {each.head.stem for each in (a, b) if each.head is not None}
     # "four Burmese" counts citizens, too, where the other sentence has "four Burmese citizens".
     within = any(stems <= {token.stem for token in each.span} for each in (a, b))
-    return a.stems == b.stems and (len(stems) < 2 or within or not stems <= told.texts.shared)
-
-
-def _measures_alike(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
-    return a.is_measured_as(b)
+    counts = len(stems) < 2 or within or not stems <= told.texts.shared
+    return (a.stems == b.stems and counts) or a.is_measured_as(b)
 
 
 def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
@@ -123,7 +108,8 @@ def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
     )
 
 
-def _in_one_unit(told: Told, a: Quantity, b: Quantity) -> bool:
-    """Return whether two quantities have one sign, and numbers of both sentences: "3 % to $4" and "4 % to $3"."""
+def _have_numbers_of_both(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether two quantities of one sign, or ranges, have numbers of both: "3 % to $4" and "4 % to $3"."""
     numbers = {token.stem for token in (*a.tokens, *b.tokens) if token.kind == "quantity"}
-    return a.sign == b.sign is not None and numbers <= told.texts.shared
+    alike = a.sign == b.sign is not None or len(a.tokens) == len(b.tokens) > 1
+    return alike and numbers <= told.texts.shared

@@ -12,7 +12,7 @@ from functools import cached_property
 from html import unescape
 from itertools import combinations_with_replacement, pairwise, product
 
-from features.metrics.explanation.tokens import NO_TOKEN, Token, tokens_of
+from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
@@ -30,7 +30,7 @@ class ComparedTexts:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         self.names = names
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
-        self.tokens = _with_sounds(left, right), _with_sounds(right, left)
+        self.tokens = _read_beside(left, right), _read_beside(right, left)
 
     @cached_property
     def equal(self) -> bool:
@@ -249,13 +249,22 @@ class ComparedTexts:
         return left, right
 
 
-def _with_sounds(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
-    """Return words with "2" as "to" and "4" as "for" where the other text has these between the same words."""
-    theirs, stems = " ".join(["", *(t.stem for t in others), ""]), [token.stem for token in tokens]
-    words = [_SOUNDS.get(token.text, "") for token in tokens]
-    parts = [" ".join(["", *stems[at - 1 : at], words[at], *stems[at + 1 : at + 2], ""]) for at in range(len(tokens))]
-    pairs = zip(tokens, words, parts, strict=True)
-    return [t._replace(stem=w, kind="link") if w and part in theirs else t for t, w, part in pairs]
+def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """Return words as another text has them: "2" as "to" between the same words, "a" as 1 before what it counts."""
+    theirs = " ".join(["", *(t.stem for t in others), ""])
+    pairs = [(number.stem, word.stem) for number, word in pairwise(others) if number.kind == "quantity"]
+    counted = {word for number, word in pairs if number in {"1", "1/2"}}
+    counted |= {u for u in UNITS for _, word in pairs if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
+    read = []
+    for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):
+        sound = _SOUNDS.get(token.text, "")
+        if sound and " ".join(["", *filter(None, (before.stem, sound, behind.stem)), ""]) in theirs:
+            read.append(token._replace(stem=sound, kind="link"))
+        elif token.lower in ARTICLES and behind.stem in counted and before.stem not in {"half", "of"}:  # 3/4 of an hour
+            read.append(token._replace(stem="1", kind="quantity"))
+        else:
+            read.append(token)
+    return read
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:

@@ -18,19 +18,20 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 """What a token does; "link": prepositions and conjunctions; "grammar": what graphs leave out, articles for instance."""
 
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
+_SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
-    _SHARE
-    + r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
+    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d) | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
+    r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?     # .5, 1990s
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b
-      | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
+      | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
-      | a\s+(?:hundred|thousand|million|billion)\b(?!-|\s+and\b)
-      | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day)s?-old) | (?:year|month|week|day)s?[\s-]olds?\b
+      | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
       | [a-z](?:\+\+|\#)(?!\w)                                               # C++
@@ -73,7 +74,7 @@ no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; profe
 programme programmes; this these; that those; != ≠; <= ≤; >= ≥; = ==; https;
 january jan; february feb; april apr; august aug; september sept sep; october oct; november nov; december dec;
 monday mon; tuesday tues; wednesday weds; thursday thurs; friday fri; saint st; mount mt; governor gov; senator sen;
-general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation corp
+general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation corp; 12:00 noon; 0:00 midnight
 """
 """Stems with forms that the rules of `stem_of` do not lead to; "evening" and "https" are not of "even" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
@@ -84,7 +85,7 @@ _PAST |= {
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
     "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
-    "quantity": "more fewer fewest less half dozen twice once double least enough plenty nearly exactly hundreds",
+    "quantity": "more fewer fewest less half twice once double least enough plenty nearly exactly hundreds",
     "modal": "can could may might must should shall ought able would-rather",
     "pronoun": "he she it i we you they",
     "link": "in on at under over above below behind between into onto from with within after before during since until "
@@ -93,19 +94,22 @@ _WORDS: dict[Kind, str] = {
     "despite via among upon amid beyond also too < > <= >= != = +",
     "grammar": "o'clock a an the be do have to of that this there by will would let whether",
 }
-_KINDS = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
-_KINDS["quantity"] |= QUANTIFIERS
-_KIND = {stem: kind for kind, stems in reversed(_KINDS.items()) for stem in stems}
-IN_UNITS = {  # stem of a unit → how much it is of another
+_KIND = {stem: kind for kind, words in reversed(_WORDS.items()) for stem in words.split()}
+_KIND |= dict.fromkeys(QUANTIFIERS - _KIND.keys(), "quantity")
+UNITS = {  # stem of a unit → how much it is of another
     "kilometer": (10**6, "millimeter"), "meter": (1000, "millimeter"), "centimeter": (10, "millimeter"),
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
     "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
 }  # fmt: skip
-UNITS = {*IN_UNITS, *(unit for _, unit in IN_UNITS.values())}
+UNITS |= {unit: (1, unit) for _, unit in UNITS.values()}
+ARTICLES = frozenset({"a", "an"})
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b")
+_BETWEEN = frozenset({"than", "to", "or", "a"})  # two numbers of one quantity
+_POWERS = ("hundred", "thousand")
+_DAY = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 ORDINALS = {
     "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh",
@@ -155,7 +159,8 @@ class Token(NamedTuple):
     @property
     def has_content(self) -> bool:
         """Whether a graph should have a node or a constant for it."""
-        return self.kind in {"word", "name", "pronoun", "quantity"}
+        is_article = self.stem == "1" and self.lower in ARTICLES
+        return self.kind in {"word", "name", "pronoun", "quantity"} and not is_article
 
 
 NO_TOKEN = Token("", 0, "", "grammar")
@@ -166,8 +171,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no.": ("number", "link"),  # No. 2
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
-    "no more than": ("at-most", "quantity"),
-    "a dozen": ("12", "quantity"),
+    **dict.fromkeys(("no more than", "up to"), ("at-most", "quantity")),
     "half a dozen": ("6", "quantity"),
     "and a half": ("1/2", "quantity"),
     "and a quarter": ("1/4", "quantity"),
@@ -193,13 +197,9 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
         )
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
-    if _MONTH.search(text):  # "the 4th of July" is "July 4"
-        days = (re.fullmatch(r"(\d+)(?:st|nd|rd|th)", t.stem if t.kind == "quantity" else t.lower) for t in tokens)
-        return [
-            token._replace(stem=day[1], kind="quantity") if day else token
-            for token, day in zip(tokens, days, strict=True)
-        ]
-    return tokens
+    days = {t: day[1] for t in tokens if (day := _DAY.fullmatch(t.lower) or _DAY.fullmatch(t.stem))}
+    has_date = bool(_MONTH.search(text))  # "the 4th of July" is "July 4"
+    return [t._replace(stem=days[t], kind="quantity") if has_date and t in days else t for t in tokens]
 
 
 def stem_of(word: str) -> str:
@@ -211,10 +211,8 @@ def stem_of(word: str) -> str:
     lower = re.sub(r"s?[ -]olds?$", "-old", _straight(word))  # years old, year-olds
     if lower in _STEM:
         return _STEM[lower]
-    if number := _spelt(lower):
+    if number := _spelt(lower) or _clock(lower):
         return number
-    if hour := re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", lower):
-        return f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
     if lower not in ORDINALS and (digits := lower.strip("$€£% ")).lstrip(".")[:1].isdigit():
@@ -247,6 +245,16 @@ def _bare(lower: str) -> str:
 _LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma}  # not "even" and "http"
 
 
+def _clock(word: str) -> str | None:
+    """Return a time of day in digits: "half past six", "6 p.m."."""
+    if words := re.fullmatch(_CLOCK, word):
+        minutes = 15 if words[1] == "quarter" else 30
+        total = 60 * int(spelt_number(words[3]) or words[3]) + (minutes if words[2] == "past" else -minutes)
+        return f"{total // 60 or 12}:{total % 60:02}"
+    hour = re.fullmatch(r"(\d\d?)(:\d\d)?\s?([ap])\.?m\.?", word)
+    return hour and f"{int(hour[1]) % 12 + 12 * (hour[3] == 'p')}{hour[2] or ':00'}"
+
+
 def _spelt(word: str) -> str | None:
     """Return the digits of a number in words: "five", "ninety-five", "nineteenth", "two thirds"."""
     if share := re.fullmatch(_SHARE, word):  # a quarter is a fourth
@@ -254,7 +262,7 @@ def _spelt(word: str) -> str | None:
     tens, hyphen, ones = word.removeprefix("a ").partition("-")
     if word.endswith("th") and not {word, ones} & _NTH.keys():
         return (number := _spelt(word.replace("lfth", "lveth").replace("ieth", "yth")[:-2])) and f"{number}th"
-    first, second = spelt_number(tens), spelt_number(ones)
+    first, second = "12" if tens == "dozen" else spelt_number(tens), spelt_number(ones)
     if not hyphen:
         return first
     if first and ones in _NTH and tens.endswith("ty"):
@@ -271,12 +279,10 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     [('4200',), ('nearly', 'half'), ('24',), ('2100000',)]
     """
     words = " ".join(token.stem for token in tokens if token.stem != "and")  # one hundred and five
-    words = re.sub(r"\b(\d{1,99}) (\d{1,99}/[1-9]\d{0,98})", lambda n: str(float(int(n[1]) + Fraction(n[2]))), words)
+    mixed = rf"\b(\d{{1,99}}) (?:({'|'.join(UNITS)}) )?(\d{{1,99}}/[1-9]\d{{0,98}})"  # 2 1/2, an hour and a half
+    words = re.sub(mixed, lambda n: f"{float(int(n[1]) + Fraction(n[3]))} {n[2] or ''}", words)
     words = words.replace("half 1000", "0.5 1000")  # half a million
     stems = tuple(re.sub(r"(?<=\d)-(?=\d)", " to ", words).split())  # 3-4 as "3 to 4"
-    if stems and tokens[-1].lower == "dozen":  # not "dozens"
-        dozens = {(): "12", ("half",): "6"}.get(stems[:-1])
-        return (dozens,) if dozens else (str(12 * int(stems[0])),) if re.fullmatch(r"\d{1,99}", stems[0]) else stems
     if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
         return stems
     total = part = Decimal(0)
@@ -285,8 +291,30 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
             kept = total if total > number else 0  # two million in "two million three hundred thousand"
             total, part = kept + (total - kept + part or 1) * number, Decimal(0)
         else:
-            part = (part or 1) * number if number >= 100 else part + number
+            is_unit = number >= 100 or (number == 12 and part < 100)  # two dozen, not a hundred and twelve
+            part = (part or 1) * number if is_unit else part + number
     return (normalise_quantity(str(total + part)),)
+
+
+def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return first and last position of each run of quantities; one of `_BETWEEN` may be in between."""
+    runs: list[tuple[int, int]] = []
+    for at, token in enumerate(tokens):
+        if token.kind == "quantity":
+            before = tokens[max(at - 1, 0)]
+            apart = token.start > before.end + 1  # in 1827, fifty thousand
+            apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
+            step = at - runs[-1][1] if runs else 0
+            comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
+            rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
+            rises |= step == 2 and (tokens[at - 3].lower, before.lower) == ("by", "to")  # rose by 3 to 40
+            links = before.stem in _BETWEEN or (before.stem == "and" and tokens[at - 2].lower.endswith(_POWERS))
+            links |= before.stem in UNITS and token.lower.startswith("and ")  # an hour and a half
+            joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
+            units = [UNITS[t.stem] for t in tokens[at - step + 1 : at + 2] if t.stem in UNITS]
+            joins |= len(set(units)) == 2 and step == 2 + (before.stem == "and") and units[0][1] == units[1][1]
+            runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
+    return runs
 
 
 def negates(word: Token, other: Token) -> bool:
@@ -338,6 +366,6 @@ def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: b
     full = (text == "May" and not is_first) or is_letter or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        is_number = bool(_spelt(lower)) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
-        kind = "quantity" if is_number else "name" if text[0].isupper() and not is_first else "word"
+        counts = _spelt(lower) or _clock(lower) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
+        kind = "quantity" if counts else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

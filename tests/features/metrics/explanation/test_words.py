@@ -563,7 +563,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only a negates "slept" ("None"), b has "All".'),
         ("It rose from 40 to 55.", "It rose from 55 to 40.",
          "(r / rise-01 :ARG1 (i / it) :ARG3 40 :ARG4 55)", "(r / rise-01 :ARG1 (i / it) :ARG3 55 :ARG4 40)",
-         'Same frames; "40" and "55" change places.'),
+         'Same frames; "40 to 55" in a, "55 to 40" in b.'),
         ("It rose from 40 to 55.", "It rose to 55 from 40.",
          "(r / rise-01 :ARG1 (i / it) :ARG3 40 :ARG4 55)", None,
          "The parser sees no difference: both have the same graph."),
@@ -1133,6 +1133,42 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
     assert told(a, b, left, right).sentence == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("It left at half past six.", "It left at 6:30."),
+        ("It left at a quarter to one.", "It left at 12:45."),
+        ("It left at noon.", "It left at 12 p.m."),
+        ("It lasted an hour and a half.", "It lasted 90 minutes."),
+        ("It lasted two hours and a quarter.", "It lasted 135 minutes."),
+        ("It lasted three quarters of an hour.", "It lasted 45 minutes."),
+        ("It lasted half a day.", "It lasted 12 hours."),
+        ("It lasted a decade.", "It lasted ten years."),
+        ("A week later he left.", "Seven days later he left."),
+        ("One boy left a day later.", "A boy left one day later."),
+        ("A three-day trip ended.", "A 3-day trip ended."),
+        ("About a hundred and fifty boys left.", "About 150 boys left."),
+        ("A hundred and twelve boys left.", "112 boys left."),
+        ("Up to 50 boys left.", "At most 50 boys left."),
+        ("Two dozen boys ate half a dozen eggs.", "24 boys ate six eggs."),
+    ],
+)
+def test_amounts_and_times_in_other_words_are_the_same(a, b):
+    assert {found.aspect for found in told(a, b).differences} <= REMARKS
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("It left at half past six.", "It left at 6:45."),
+        ("It lasted an hour and a half.", "It lasted an hour and a quarter."),
+        ("It costs $10 an hour.", "It costs $9 an hour."),
+    ],
+)
+def test_other_amounts_and_times_are_told(a, b):
+    assert [found.aspect for found in told(a, b).differences if found.aspect not in REMARKS] == ["quantity"]
 
 
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
