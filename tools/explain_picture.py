@@ -34,7 +34,7 @@ def main() -> None:
     (pair,) = explain_graphs([(left, right)], label_vectors([left, right]))
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
     facts = encoder_facts(folder)
-    explained = Explained(with_graphs(explanation, pair), pair, "graphs by the embedded parser")
+    explained = Explained(with_graphs(explanation, pair), pair, "the embedded parser")
     print_explanations([explained], facts, console)
     title = "facetflow explain " + " ".join(f'"{sentence}"' for sentence in arguments.sentences)
     console.save_svg(str(arguments.output), title=title)

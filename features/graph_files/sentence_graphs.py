@@ -93,20 +93,20 @@ def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | N
     The store need not exist. An InputError says which file cannot be read.
     """
     if files:
-        return graphs_in_files(texts, files), f"graphs of {', '.join(file.name for file in files)}"
+        return graphs_in_files(texts, files), ", ".join(file.name for file in files)
     if store is not None:
         try:
             graphs = StoredGraphs(store).find(texts)
         except StoreError:
             graphs = {}
         if all(text in graphs for text in texts):
-            return graphs, "graphs of the store"
+            return graphs, "the store"
     try:
-        return parsed_graphs(texts), "graphs by the embedded parser"
+        return parsed_graphs(texts), "the embedded parser"
     except ModelError as error:
         why = str(error).rstrip(".")
         stored = "" if store is None else ", the store has none,"
-        return {}, f"without graphs: no graph file was given{stored} and the parser does not run: {why}"
+        return {}, f"no graph file was given{stored} and the parser does not run: {why}"
 
 
 def _labels(graphs: Iterable[AmrGraph]) -> set[str]:

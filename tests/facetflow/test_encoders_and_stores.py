@@ -93,7 +93,7 @@ def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.Monk
     assert one.words == (
         'Same frames and roles; only a says "Two cats". Graphs do not tell "look" from "looks" and leave out "A" in b.'
     )
-    assert (one.similarity, one.encoder, one.graphs_from) == (None, "", "graphs by the embedded parser")
+    assert (one.similarity, one.encoder, one.graphs_from) == (None, "", "the embedded parser")
     assert (one.facet("concepts").measured, one.facet("quantifiers").measured) == (1, 0)
     assert repr(one) == f"<explanation of 'Two cats look.' and 'A cat looks.': {one.words}>"
     page = one._repr_html_()

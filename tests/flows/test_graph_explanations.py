@@ -29,7 +29,7 @@ def test_stored_graphs_explain_the_stored_metrics(built):
     assert stored.find(["Unseen."]) == {}
     assert find_graphs(data.texts[:2], [], built.folder / "store") == (
         {text: graphs[text] for text in data.texts[:2]},
-        "graphs of the store",
+        "the store",
     )
     with refused(NoRelease):
         StoredGraphs(built.folder / "store", release=9)

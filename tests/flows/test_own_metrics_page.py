@@ -109,7 +109,7 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     code, said = here(project, "explain", *stored, "--html", "page.html")
     assert code == 0, said
     page = (project.folder / "page.html").read_text()
-    assert "graphs of the store" in page
+    assert "Graphs: the store" in page
     assert (page.count("<svg"), page.count("<h1>")) == (2, 1)
     code, said = here(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
     assert code == 0, said

@@ -31,7 +31,7 @@ def test_the_first_good_graph_of_a_sentence_is_found_whatever_its_blanks_are(gra
 
 def test_files_come_first_and_a_missing_one_is_told(graphs, tmp_path):
     found, origin = find_graphs(["A boy sleeps."], [graphs], tmp_path / "no store")
-    assert (list(found), origin) == (["A boy sleeps."], "graphs of graphs.amr")
+    assert (list(found), origin) == (["A boy sleeps."], "graphs.amr")
     with refused(FileMissing):
         find_graphs(["A boy sleeps."], [tmp_path / "none.amr"], None)
 
@@ -43,7 +43,7 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", no_parser)
     found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
     assert found == {}
-    assert origin.startswith("without graphs: ")
+    assert origin.startswith("no graph file was given")
     assert origin.endswith(", the store has none, and the parser does not run: no parser")
     assert "store" not in find_graphs(["A boy sleeps."], [], None)[1]
 
@@ -54,8 +54,8 @@ def test_a_store_that_lacks_one_of_the_sentences_gives_none(tmp_path, monkeypatc
     module = "features.graph_files.sentence_graphs"
     monkeypatch.setattr(f"{module}.StoredGraphs", lambda _: SimpleNamespace(find=lambda _: stored))
     monkeypatch.setattr(f"{module}.parsed_graphs", lambda _: parsed)
-    assert find_graphs(["A boy sleeps."], [], tmp_path) == (stored, "graphs of the store")
-    assert find_graphs([*parsed], [], tmp_path) == (parsed, "graphs by the embedded parser")
+    assert find_graphs(["A boy sleeps."], [], tmp_path) == (stored, "the store")
+    assert find_graphs([*parsed], [], tmp_path) == (parsed, "the embedded parser")
 
 
 def test_vectors_of_labels_or_none_without_their_model(tmp_path):
@@ -73,5 +73,5 @@ def test_pairs_need_both_graphs(graphs):
         [graphs],
         settings=LabelVectorSettings(model=str(graphs)),
     )
-    assert without == [(None, "this pair has none (graphs of graphs.amr), so nothing is measured")] * 2
-    assert (pair.left, pair.right, origin) == (decode(SLEEP), decode(SLEEP), "graphs of graphs.amr")
+    assert without == [(None, "this pair has none (graphs.amr), so nothing is measured")] * 2
+    assert (pair.left, pair.right, origin) == (decode(SLEEP), decode(SLEEP), "graphs.amr")

@@ -28,7 +28,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
         [explanation("a", "b"), with_graphs(explanation("c", "d"), pair)],
         {1: pair},
         FACTS,
-        "graphs of x.amr",
+        "x.amr",
         project="mine",
     )
     date = r"\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC"
@@ -37,7 +37,7 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert page.count("<svg") == 2
     assert page.index("<svg") > page.index('<p dir="auto">c</p>')
     about = "my run: mini, trained on 1,200 pairs of stsb, release 3; 500 dev pairs"
-    assert f"Encoder {about}. Graphs: graphs of x.amr." in page
+    assert f"Encoder {about}. Graphs: x.amr." in page
     first, second = page.split('<p dir="auto">c</p>')
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
     assert '<p class="words">No content word in common; &#34;c&#34; in a, &#34;d&#34; in b.</p>' in second

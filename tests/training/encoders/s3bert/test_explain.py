@@ -276,7 +276,7 @@ class TestCommand:
         assert re.search(r"^ *negations +0\.00 +[01]\.\d\d ", done.stdout, re.MULTILINE)
         assert re.search(r"^ *srl +1\.00 ", done.stdout, re.MULTILINE)
         assert "encoder  one: encoder, trained on 72 pairs of left, right; 24 dev pairs" in done.stdout
-        assert "graphs   graphs of graphs.amr" in done.stdout
+        assert "graphs   graphs.amr" in done.stdout
         assert max(map(len, done.stdout.splitlines())) <= 80
 
     def test_without_graphs_the_encoder_speaks_alone(self, encoder):
@@ -320,7 +320,7 @@ class TestCommand:
 
     def test_a_pair_that_has_no_graphs_is_told(self, encoder, graphs):
         done = self.run("the cat sleeps", "a dog runs", "--encoder", encoder, "--graphs", graphs)
-        assert "this pair has none (graphs of graphs.amr), so nothing is" in done.stdout
+        assert "this pair has none (graphs.amr), so nothing is" in done.stdout
         done = self.run("the cat sleeps", "a dog runs", "--encoder", encoder, "--graphs", graphs, "--json")
         assert json.loads(done.stdout)["graphs_from"].startswith("this pair has none")
 
@@ -345,7 +345,7 @@ class TestCommand:
         assert found["differences"][0]["facet"] == "negations"
         assert found["encoder"]["name"] == "one"
         assert found["encoder"]["dev_pairs"] == 24
-        assert found["graphs_from"] == "graphs of graphs.amr"
+        assert found["graphs_from"] == "graphs.amr"
         assert found["graphs"]["alignment"] == [[0, 0], [1, 1]]
 
     def test_a_table_of_pairs_is_explained_line_by_line(self, encoder, tmp_path):
@@ -386,7 +386,7 @@ class TestCommand:
         assert 'only b negates "sleep"' in out
         assert re.search(r"^ *negations +0\.00 lowest +what is negated *$", out, re.MULTILINE)
         assert not {"predicted", "similarity", "sentence", "ρ"} & {line.split(" ")[0] for line in out.splitlines()}
-        assert "graphs   graphs by the embedded parser" in out
+        assert "graphs   the embedded parser" in out
         assert max(map(len, out.splitlines())) <= 80
         assert run([*words, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
