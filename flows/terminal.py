@@ -70,7 +70,7 @@ class _Visible(io.TextIOWrapper):
         try:
             return super().write(visible(text))
         except OSError as error:
-            if error.errno == errno.EIO:  # its terminal was closed
+            if error.errno == errno.EIO and os.fstat(self.fileno()).st_rdev:  # a device: its terminal was closed
                 raise BrokenPipeError from error
             raise
 

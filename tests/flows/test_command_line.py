@@ -353,6 +353,13 @@ def test_a_result_whose_terminal_was_closed_is_no_error():
     assert done.returncode == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that fails as a broken disk does")
+def test_a_result_that_a_disk_does_not_take_is_an_error():
+    with Path("/proc/self/mem").open("wb") as broken:
+        done = subprocess.run([sys.executable, "-m", "flows.command_line", "schema"], stdout=broken, check=False)
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize("output", [os.pipe, os.openpty])
 def test_messages_that_nobody_reads_end_no_work(output):
     reader, writer = output()
