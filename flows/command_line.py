@@ -147,8 +147,7 @@ class LazyGroup(click.Group):
             warn("")  # after the ^C of the terminal
             warn(f"{PROGRAM}: {str(interrupt) or usual}")  # some say themselves what is left
             return 128 + signal.SIGINT
-        except BrokenPipeError:
-            # The reader of our output has gone, as in `facetflow status | head`.
+        except BrokenPipeError:  # the reader of our output has gone, as in `facetflow status | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 

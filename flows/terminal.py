@@ -70,9 +70,10 @@ class _Visible(io.TextIOWrapper):
         try:
             return super().write(visible(text))
         except OSError as error:
-            if error.errno == errno.EIO and os.fstat(self.fileno()).st_rdev:  # a device: its terminal was closed
-                raise BrokenPipeError from error
-            raise
+            if error.errno != errno.EIO or not os.fstat(self.fileno()).st_rdev:  # else a terminal that was closed
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())  # the work goes on, to its exit code
+            return len(text)
 
 
 def show_controls() -> None:

@@ -349,8 +349,11 @@ def test_a_result_whose_terminal_was_closed_is_no_error():
     reader, writer = os.openpty()
     os.close(reader)
     done = subprocess.run([sys.executable, "-m", "flows.command_line", "schema"], stdout=writer, check=False)
-    os.close(writer)
     assert done.returncode == 0
+    code = "from flows import command_line; command_line.run = lambda _: print('damaged') or 2; command_line.main()"
+    done = subprocess.run([sys.executable, "-c", code], stdout=writer, check=False)
+    os.close(writer)
+    assert done.returncode == 2, "the work goes on, to its exit code"
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that fails as a broken disk does")
