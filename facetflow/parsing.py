@@ -20,8 +20,7 @@ from features.parsers.amr import is_embedded
 from features.parsers.dependencies import DependencyTree
 from features.parsers.devices import resolve_device
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
-from features.parsers.srl.frames import SPAN_COLUMNS, frames_of
-from features.parsers.srl.parser import SrlParse
+from features.parsers.srl.frames import SPAN_COLUMNS, SrlParse, frames_of
 from features.parsers.texts import Parse, number_sentences, parse_lines
 from features.stage_output import Reject
 

@@ -15,8 +15,7 @@ import polars as pl
 
 from features.graphs.graph import AmrGraph
 from features.parsers.dependencies import DependencyTree
-from features.parsers.srl.frames import SPAN_COLUMNS, frames_of
-from features.parsers.srl.parser import SrlParse
+from features.parsers.srl.frames import SPAN_COLUMNS, SrlParse, frames_of
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 

@@ -12,8 +12,7 @@ from features.core.faults import StageOff, UnknownMetric
 from features.metrics.own import MetricFile, load_files
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
-from features.parsers.srl.frames import Frame, Span
-from features.parsers.srl.parser import SrlParse
+from features.parsers.srl.frames import Frame, Span, SrlParse
 from flows.command_line import run
 from flows.evaluate_encoder import own_docstrings
 from flows.project import load

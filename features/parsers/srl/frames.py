@@ -52,6 +52,34 @@ class Frame:
     spans: tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SrlParse:
+    """Who does what to whom in a sentence.
+
+    Args:
+        words: words of the sentence.
+        frames: the frames of its predicates, in their order.
+    """
+
+    words: Sequence[str]
+    frames: Sequence[Frame]
+
+    def text(self, span: Span) -> str:
+        """Return the words of a span, separated by spaces."""
+        return " ".join(self.words[span.start : span.end])
+
+    @property
+    def columns(self) -> dict[str, Sequence[str] | Sequence[int]]:
+        """The sentence as a row of the table `srl`, without its id and the name of the parser."""
+        spans = [(number, *span) for number, frame in enumerate(self.frames) for span in frame.spans]
+        parts = zip(*spans, strict=True) if spans else ((), (), (), ())
+        return {
+            "words": self.words,
+            "predicates": [frame.predicate for frame in self.frames],
+            **dict(zip(SPAN_COLUMNS, parts, strict=True)),
+        }
+
+
 def frames_of(predicates: Iterable[int], *spans: Iterable[Any]) -> list[Frame]:
     """Return the frames of a row of the table `srl`, from its predicates and its `SPAN_COLUMNS`."""
     of_frame: list[list[Span]] = [[] for _ in predicates]

@@ -4,7 +4,6 @@ text ── words ── predicates: by the tagger itself, else by part of speec
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from features.parsers.dependencies import keeping_long_words, load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.archive import open_archive
-from features.parsers.srl.frames import SPAN_COLUMNS, Frame, Span
+from features.parsers.srl.frames import SrlParse
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
 
@@ -28,34 +27,6 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"  # name of the embedded tagger
 
 _EMBEDDED_FOLDER = Path(__file__).with_name("model")
-
-
-@dataclass(frozen=True, slots=True)
-class SrlParse:
-    """Who does what to whom in a sentence.
-
-    Args:
-        words: words of the sentence.
-        frames: the frames of its predicates, in their order.
-    """
-
-    words: Sequence[str]
-    frames: Sequence[Frame]
-
-    def text(self, span: Span) -> str:
-        """Return the words of a span, separated by spaces."""
-        return " ".join(self.words[span.start : span.end])
-
-    @property
-    def columns(self) -> dict[str, Sequence[str] | Sequence[int]]:
-        """The sentence as a row of the table `srl`, without its id and the name of the parser."""
-        spans = [(number, *span) for number, frame in enumerate(self.frames) for span in frame.spans]
-        parts = zip(*spans, strict=True) if spans else ((), (), (), ())
-        return {
-            "words": self.words,
-            "predicates": [frame.predicate for frame in self.frames],
-            **dict(zip(SPAN_COLUMNS, parts, strict=True)),
-        }
 
 
 class SrlParser:

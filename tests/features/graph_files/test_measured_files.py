@@ -19,7 +19,7 @@ from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
-from features.parsers.srl.parser import SrlParse
+from features.parsers.srl.frames import SrlParse
 from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"

@@ -26,8 +26,7 @@ from features.metrics.measurement import measure_own, measure_shard
 from features.metrics.own import MetricFile, OwnMetrics, load_files, own_metric, read_metric_file
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
-from features.parsers.srl.frames import Frame, Span
-from features.parsers.srl.parser import SrlParse
+from features.parsers.srl.frames import Frame, Span, SrlParse
 from features.schemas import DEPENDENCIES, LABEL_VECTORS, PAIRS, SENTENCES
 
 HEAD = "from features.metrics.metric import f1\nfrom features.metrics.own import own_metric\n\n"

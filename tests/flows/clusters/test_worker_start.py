@@ -74,8 +74,8 @@ def test_no_garbage_is_looked_for_while_the_rest_is_imported(monkeypatch):
 
 
 def test_who_imports_metrics_and_facets_does_not_wait_for_scipy():
-    modules = "features.metrics, training.encoders.s3bert.facets"
-    code = f"import {modules}, sys; print({{'scipy.stats', 'scipy.optimize'}} & set(sys.modules))"
+    modules = "features.metrics.measurement, training.encoders.s3bert.facets"
+    code = f"import {modules}, sys; print({{'scipy.stats', 'scipy.optimize', 'scipy.special'}} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert run.stdout == "set()\n"
 

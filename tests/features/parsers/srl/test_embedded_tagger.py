@@ -6,8 +6,8 @@ import pytest
 
 from features.parsers.settings import SrlSettings
 from features.parsers.srl import parser as srl_parser
-from features.parsers.srl.frames import read_annotated
-from features.parsers.srl.parser import SrlParse, SrlParser, load, load_tagger, locate_tagger
+from features.parsers.srl.frames import SrlParse, read_annotated
+from features.parsers.srl.parser import SrlParser, load, load_tagger, locate_tagger
 from features.parsers.srl.scoring import evaluate
 
 MODEL = locate_tagger("embedded")
