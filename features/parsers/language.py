@@ -88,6 +88,6 @@ def tell_languages(texts: Iterable[str]) -> str | None:
     languages = dict.fromkeys(language for _, language in others)
     count = f"{len(others):,} of {len(distinct):,} sentences seem" if len(others) > 1 else "One sentence seems"
     return (
-        f"{count} not to be English ({' or '.join(languages)}: {others[0][0][:60]!r}); parsers and encoders read "
+        f"{count} not to be English ({', '.join(languages)}: {others[0][0][:60]!r}); parsers and encoders read "
         "English unless they were trained otherwise, so do not rely on what they make of it."
     )

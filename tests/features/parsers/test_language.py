@@ -60,7 +60,7 @@ def test_sentences_are_counted_once_and_named():
     assert tell_languages(["A cat sleeps.", "It rains."]) is None
     assert tell_languages(["Ich habe keine Zeit.", "Ich habe keine Zeit."]).startswith("One sentence seems not to be")
     told = tell_languages(["A cat sleeps.", "Ich habe keine Zeit.", "Je ne sais pas."])
-    assert told.startswith("2 of 3 sentences seem not to be English (German or French: 'Ich habe keine Zeit.')")
+    assert told.startswith("2 of 3 sentences seem not to be English (German, French: 'Ich habe keine Zeit.')")
 
 
 def test_a_sentence_in_another_script_is_told_and_one_without_letters_is_not():

@@ -101,7 +101,7 @@ def test_every_row_gets_the_label_and_the_probabilities_of_the_newest_encoder_th
 def test_sentences_in_another_language_are_told(project, capsys):
     write(project / "pairs.tsv", "left\tright", *PAIRS, "Ich habe keine Zeit.\tJe ne sais pas.")
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
-    assert "2 of 7 sentences seem not to be English (German or French: 'Ich habe" in capsys.readouterr().err
+    assert "2 of 7 sentences seem not to be English (German, French: 'Ich habe" in capsys.readouterr().err
     write(project / "pairs.tsv", "left\tright", *PAIRS)
     assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 0
     assert "English" not in capsys.readouterr().err
