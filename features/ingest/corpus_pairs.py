@@ -1,8 +1,8 @@
 """The pairs of one corpus during an ingest, in columns: new ones, known ones, and rows that are not pairs.
 
     rows read ── normalise, identify ──> rows ── draw splits ──┬─ too long, joining, leaked ──> rejects
-                                                             └─ accepted ──┬─ known
-                                                                           └─ new, and their negatives
+                                                               └─ accepted ──┬─ known
+                                                                             └─ new, and their negatives
 
 Sentences are numbers here: their places among the ids of the corpus, sorted.
 """
