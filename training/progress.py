@@ -26,7 +26,7 @@ def with_progress(batches: Iterable[BatchT], work: str, total: int, unit: str) -
         if now - told >= EVERY and done < total:
             told, speed = now, done / (now - started)
             left = duration((total - done) / speed)
-            log.info("%s: %s of %s %s, %.0f/s, %s left", work, f"{done:,}", f"{total:,}", unit, speed, left)
+            log.info("%s: %s of %s %s, %s/s, %s left", work, f"{done:,}", f"{total:,}", unit, f"{speed:,.0f}", left)
 
 
 def duration(seconds: float) -> str:

@@ -251,7 +251,7 @@ def write_encoder(
         write_json(partial / TRAINING_FILE, {**training, "files": sizes_of(partial)})
         # Its size is not recorded: an evaluation adds scores.
         write_text(partial / "README.md", write_card(training))
-    log.info("%s is done: %.0f %s/s", folder, learnt.outcome.per_second, learnt.task.unit)
+    log.info("%s is done: %s %s/s", folder, f"{learnt.outcome.per_second:,.0f}", learnt.task.unit)
 
 
 def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: Backbone) -> dict[str, Any]:

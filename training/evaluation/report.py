@@ -64,6 +64,6 @@ def _duration(training: Mapping[str, Any]) -> list[Figure]:
         return []
     seconds = training["seconds"]
     units = [name.removesuffix(PER_SECOND) for name in training if name.endswith(PER_SECOND)]
-    speed = "".join(f", {training[unit + PER_SECOND]:.0f} {unit}/s" for unit in units)
+    speed = "".join(f", {training[unit + PER_SECOND]:,.0f} {unit}/s" for unit in units)
     long = f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
     return [Figure(f"{seconds:.0f} s" if seconds < 90 else long, f"training{speed}")]

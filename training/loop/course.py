@@ -73,7 +73,7 @@ class Course:
         left = (self.total - step) * (time.perf_counter() - self.started) / (step - self.done)
         told = (
             f"step {step} of {self.total}, epoch {epoch + 1}: {_named(means)}, rate {rate:.1e}, "
-            f"{speed:.0f} {self.unit}/s, {duration(left)} left"
+            f"{speed:,.0f} {self.unit}/s, {duration(left)} left"
         )
         numbers = {**means, _RATE: rate, f"{self.unit}{_PER_SECOND}": speed}
         self._write(told, step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
