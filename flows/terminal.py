@@ -143,10 +143,11 @@ def overheard(level: int, text: str) -> None:
 
 def write_error(text: str) -> None:
     """Write to standard error; where its reader has gone, as in `build 2>&1 | head`, or its terminal, work goes on."""
+    stream = sys.stderr or io.StringIO()  # rich's while there are bars; none in a process below one begun with `2>&-`
     try:
-        sys.stderr.write(text)  # looked up each time: rich puts what writes above its bars there
+        stream.write(text)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _tell(level: int, least: Verbosity, text: str) -> None:

@@ -107,14 +107,13 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         (table, shard): fingerprint_of(table, rows) for table, shards in new.items() for shard, rows in shards.items()
     }
     ahead = StoreAhead(store, {table: {**remade[table], **shards} for table, shards in new.items()}, lost, marks)
-    rejected_rows = project.limits.rejected_rows
     with scratch("plan") as index:
         made_by = chain(project, ahead, index_folder=index)
         stages = made_by.stages
         planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
-    refused = refusal(ingested, rejected_rows)
+    refused = refusal(ingested, project.limits.rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
-    in_the_way += obstacles(ahead, planned, stages, rejected_rows=rejected_rows)
+    in_the_way += obstacles(ahead, planned, stages, rejected_rows=project.limits.rejected_rows)
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
