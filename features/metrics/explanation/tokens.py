@@ -283,17 +283,18 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     words = re.sub(mixed, lambda n: f"{float(int(n[1]) + Fraction(n[3]))} {n[2] or ''}", words)
     words = words.replace("half 1000", "0.5 1000")  # half a million
     stems = tuple(re.sub(r"(?<=\d)-(?=\d)", " to ", words).split())  # 3-4 as "3 to 4"
-    if len(stems) < 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems):
+    start = next((at for at, stem in enumerate(stems) if stem[0].isdigit()), 0)  # nearly two hundred
+    if len(stems) < start + 2 or not all(re.fullmatch(r"\d+(?:\.\d+)?", stem) for stem in stems[start:]):
         return stems
     total = part = Decimal(0)
-    for number in map(Decimal, stems):
+    for number in map(Decimal, stems[start:]):
         if number in _THOUSANDS.values():
             kept = total if total > number else 0  # two million in "two million three hundred thousand"
             total, part = kept + (total - kept + part or 1) * number, Decimal(0)
         else:
             is_unit = number >= 100 or (number == 12 and part < 100)  # two dozen, not a hundred and twelve
             part = (part or 1) * number if is_unit else part + number
-    return (normalise_quantity(str(total + part)),)
+    return (*stems[:start], normalise_quantity(str(total + part)))
 
 
 def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:

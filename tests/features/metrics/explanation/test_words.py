@@ -1152,6 +1152,7 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
         ("About a hundred and fifty boys left.", "About 150 boys left."),
         ("A hundred and twelve boys left.", "112 boys left."),
         ("Up to 50 boys left.", "At most 50 boys left."),
+        ("Up to one hundred boys and nearly two thousand girls left.", "Up to 100 boys and nearly 2,000 girls left."),
         ("Two dozen boys ate half a dozen eggs.", "24 boys ate six eggs."),
     ],
 )
