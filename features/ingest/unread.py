@@ -102,7 +102,7 @@ def keys_of(
 
 def state_of(store: StoreReader) -> str:
     """Return the digest of what ingest has committed to a store, from the logs alone."""
-    tables = [sorted((shard, file.path) for shard, file in store.committed(name).items()) for name in SOURCES]
+    tables = [sorted((shard, file.fingerprint) for shard, file in store.committed(name).items()) for name in SOURCES]
     rejected = [file.fingerprint for (stage, _), file in store.rejected().items() if stage == "ingest"]
     return _digest([tables, rejected])
 

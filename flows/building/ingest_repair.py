@@ -20,6 +20,7 @@ from features.ingest.building import ingest
 from features.ingest.drawing import Spellings
 from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import counts_of, neighbours_of
+from features.ingest.unread import Memory
 from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.stage import Recipe
@@ -48,6 +49,8 @@ def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], r
     commit_tables(store, run_id, {**remade, "pairs": of_corpora})
     for shard, recipe in drawn.items():
         commit_tables(store, run_id, {"pairs": {shard: remade["pairs"][shard]}}, {"pairs": recipe})
+    if any(remade.values()):  # all corpora are read again: scores and labels are now those of today
+        Memory.of(store).model_copy(update={"keys": {}}).write(store)
     return [damage for damage in of_ingest(damaged) if damage.shard in remade[damage.table]]
 
 
@@ -177,20 +180,17 @@ class _Past:
         """Return the lost shards of a step that were reproduced exactly."""
         frames = {}
         for shard in sorted(shards.keys() & self.lost(step, table)):
-            # The last shard of that ingest may be fuller today.
-            rows = shards[shard].head(self._committed[table][shard].rows)
-            recipe = self._origins[table][shard].recipe
-            if fingerprint_of(table, rows, recipe) == self._committed[table][shard].fingerprint:
+            file = self._committed[table][shard]
+            rows = shards[shard].head(file.rows)  # the last shard of that ingest may be fuller today
+            if fingerprint_of(table, rows, self._origins[table][shard].recipe) == file.fingerprint:
                 frames[shard] = rows
         return frames
 
     def placed(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return rows with the shards that their sentences are in: files that have grown give sentences to others."""
         for sentence, shard in _ROWS.get(table, {}).items():
-            ids = rows.select(sentence_id=sentence)
-            among = pl.col("sentence_id").is_in(ids["sentence_id"].implode())
-            there = self._ahead.read("sentences", None, None, ["sentence_id"], with_shard=True, where=among)
-            rows = rows.with_columns(ids.join(there, on="sentence_id", maintain_order="left")["shard"].alias(shard))
+            there = self._ahead.read("sentences", None, None, ["sentence_id"], with_shard=True)
+            rows = rows.with_columns(pl.col(sentence).replace_strict(there["sentence_id"], there["shard"]).alias(shard))
         return rows
 
     def _of(self, step: _Step, table: str) -> list[Shard]:

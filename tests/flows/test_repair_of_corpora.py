@@ -83,6 +83,7 @@ def test_a_label_that_was_corrected_before_its_pair_was_lost_is_no_longer_told_a
     emptied(store, "pairs")
     repair_ingested(corpora, store, store.damaged(), "third")
     assert "neutral" in store.read("pairs")["label"].to_list()
+    assert ingest_corpora.last_ingested(store).report.rows, "retry --failed holds the limit for them"
     assert ingest_corpora.ingest_corpora(corpora, store, "fourth").report.changed == []
 
 
