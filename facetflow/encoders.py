@@ -197,7 +197,7 @@ class Encoder:
             ModelError: the encoder was not trained for the aspect, or it has routes and no aspect was given.
             SettingsError: the encoder has no such facet.
         """
-        between = internals.facet_dimensions(self._layout, internals.WHOLE if facet is None else facet)
+        between = internals.facet_dimensions(self._layout, facet)
         first, second, single = pair_up(a, b, "sentence")
         # Encode each text once: in a batch of other lengths its embedding differs in the last digits.
         position = {text: n for n, text in enumerate(dict.fromkeys([*first, *second]))}
@@ -284,7 +284,7 @@ class Encoder:
         Raises:
             SettingsError: the encoder has no such facet.
         """
-        dimensions = internals.facet_dimensions(self._layout, internals.WHOLE if facet is None else facet)
+        dimensions = internals.facet_dimensions(self._layout, facet)
         name = "-".join(part for part in (self.folder.name, facet, aspect) if part)
         return MtebEncoder(self, dimensions, aspect, f"facetflow/{name}")
 

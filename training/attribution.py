@@ -109,9 +109,9 @@ def attribute(
     return Attribution(facet, words_a, words_b, left @ right.T / max(float(norm), TINY))
 
 
-def facet_dimensions(layout: FacetLayout | None, facet: str) -> slice:
-    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`."""
-    if facet == WHOLE:
+def facet_dimensions(layout: FacetLayout | None, facet: str | None) -> slice:
+    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`, as if none is named."""
+    if facet is None or facet == WHOLE:
         return slice(None)
     if layout is None:
         raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")

@@ -10,6 +10,7 @@ Pairs that came later are left out, so that a corpus that has grown still yields
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 import polars as pl
@@ -188,10 +189,13 @@ class _Past:
 
     def placed(self, table: str, rows: pl.DataFrame) -> pl.DataFrame:
         """Return rows with the shards that their sentences are in: files that have grown give sentences to others."""
-        for sentence, shard in _ROWS.get(table, {}).items():
-            there = self._ahead.read("sentences", None, None, ["sentence_id"], with_shard=True)
-            rows = rows.with_columns(pl.col(sentence).replace_strict(there["sentence_id"], there["shard"]).alias(shard))
-        return rows
+        columns = _ROWS.get(table, {}).items()
+        return rows.with_columns(pl.col(ids).replace_strict(*self._sentences).alias(shard) for ids, shard in columns)
+
+    @cached_property
+    def _sentences(self) -> list[pl.Series]:
+        """The ids of all sentences, with those made again, and their shards."""
+        return self._ahead.read("sentences", None, None, ["sentence_id"], with_shard=True).get_columns()
 
     def _of(self, step: _Step, table: str) -> list[Shard]:
         return [shard for shard, origin in self._origins[table].items() if _step_of(origin) == step]

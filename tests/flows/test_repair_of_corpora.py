@@ -49,6 +49,16 @@ def emptied(store, *tables):
     return len(found)
 
 
+def grown(corpora, name, rows):
+    """Return a store to which a file has been ingested, and once more with further rows."""
+    store = Store.open(corpora.store, create=True)
+    ingest_corpora.ingest_corpora(corpora, store, "first")
+    with (corpora.base / name).open("a") as file:
+        file.write(rows)
+    ingest_corpora.ingest_corpora(corpora, store, "second")
+    return store
+
+
 def test_every_shard_of_ingest_is_made_again(corpora):
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
@@ -88,11 +98,7 @@ def test_a_label_that_was_corrected_before_its_pair_was_lost_is_no_longer_told_a
 
 
 def test_what_is_lost_for_good_is_named_also_where_later_pairs_are_still_there(corpora):
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
-    with (corpora.base / "nli.tsv").open("a") as pairs:
-        pairs.write("A dog .\tA wolf .\tneutral\n")
-    ingest_corpora.ingest_corpora(corpora, store, "second")
+    store = grown(corpora, "nli.tsv", "A dog .\tA wolf .\tneutral\n")
     (corpora.base / "pairs.tsv").write_text("sentence_a\tsentence_b\nOne .\tTwo .\n")
 
     emptied(store, "sentences")
@@ -101,11 +107,7 @@ def test_what_is_lost_for_good_is_named_also_where_later_pairs_are_still_there(c
 
 
 def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_again(corpora):
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
-    with (corpora.base / "papers.tsv").open("a") as papers:
-        papers.write("We wait .\tpatience\nWe sing .\tmusic\n")
-    ingest_corpora.ingest_corpora(corpora, store, "second")
+    store = grown(corpora, "papers.tsv", "We wait .\tpatience\nWe sing .\tmusic\n")
     before = store.read("labels", with_shard=True)
     assert before["shard"].n_unique() == 2
 
