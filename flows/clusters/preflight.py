@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from dask.utils import format_bytes
 from distributed import Client
+from distributed.comm import CommClosedError
 from distributed.system import MEMORY_LIMIT
 
 from features.core.code import OWN_CODE
@@ -146,7 +147,7 @@ class Preflight:
         answers = self._ask(client, list(versions))
         there = workers_of(client)
         for worker, answer in answers.items():
-            if worker not in there:  # it has left meanwhile, which may be its answer
+            if worker not in there or isinstance(answer, CommClosedError):  # it has left, or the watch asks it again
                 continue
             who = f"The worker {worker!r} {cluster}"
             if isinstance(answer, BaseException):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster
+from distributed.comm import CommClosedError
 from sentences import refused
 
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
@@ -71,13 +72,27 @@ def test_a_worker_that_leaves_while_it_is_asked_ends_no_build(monkeypatch):
             os._exit(1)
         return FIT
 
-    monkeypatch.setattr(preflight, "report", leave)
+    assert _fit(monkeypatch, leave) == {0}
+
+
+def test_a_worker_whose_connection_broke_is_asked_again_although_the_scheduler_still_has_it(monkeypatch):
+    def break_off(_store, _models, _files, dask_worker):
+        if dask_worker.name == 1:
+            raise CommClosedError
+        return FIT
+
+    assert _fit(monkeypatch, break_off) == {0}
+
+
+def _fit(monkeypatch, report):
+    """Return the names of those of two workers that are fit for a build, by what a function makes them answer."""
+    monkeypatch.setattr(preflight, "report", report)
     check = Preflight(SimpleNamespace(location="", id="id"), Chain((), {}, ()), (), gpu=False)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
-        staying = cluster.workers[0].worker_address
+        names = {worker.worker_address: name for name, worker in cluster.workers.items()}
         with cluster.get_client() as client:
             check.check(client, cluster.scheduler_address)
-    assert check.fit == {staying}
+    return {names[address] for address in check.fit}
 
 
 @pytest.fixture

@@ -249,7 +249,8 @@ import signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("in order"))
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(flush=True)
-time.sleep(600)
+while True:  # a signal just before one long sleep would be noticed after it
+    time.sleep(0.1)
 """
 
 
