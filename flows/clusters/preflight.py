@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from dask.utils import format_bytes
 from distributed import Client
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from distributed.system import MEMORY_LIMIT
 
 from features.core.code import OWN_CODE

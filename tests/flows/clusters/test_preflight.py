@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from distributed import LocalCluster
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from sentences import refused
 
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
