@@ -42,11 +42,10 @@ def contrast(
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
     Edits exchange two arguments (swap), change the voice, let another be acted upon (patient), set or lift a negation,
-    replace a quantifier, a number or a name. What patient makes gets another voice and exchanged arguments as well:
-    nothing but grammar tells there who does what to whom. The sentences are those of FILE (a table, or one a line), or
-    those of the training pairs in the newest release. Sentences that stand beside their other voice and their exchanged
-    arguments are left out unless graphs by the embedded parser show the difference. Columns of the output: sentence_a,
-    sentence_b, edit; a build parses and measures the pairs like any others.
+    or replace a quantifier, a number or a name. What patient makes is also changed in voice and arguments. The
+    sentences are those of FILE (a table, or one a line), or of the training pairs in the newest release. Sentences
+    beside their other voice and their exchanged arguments are kept only if the embedded parser's graphs show the
+    difference. Columns of the output: sentence_a, sentence_b, edit.
     """
     import polars as pl
 

@@ -57,9 +57,8 @@ def encode(
 ) -> int:
     """Encode the texts of FILE, a table or one text a line, into a Parquet or Arrow file of any length.
 
-    The output has one row for each row of FILE: id, text, vector. Memory does not grow with the file, and a killed run
-    goes on where it was: run the same command again. `facetflow search --among` reads the output; an Arrow file is not
-    loaded for that, but mapped into memory.
+    The output has one row for each row of FILE: id, text, vector. Memory does not grow with the file; the same command
+    goes on after a kill. `facetflow search --among` reads the output, and maps an Arrow file into memory.
     """
     from flows.console.searching import Searcher
     from flows.watching.file_progress import FileProgress
@@ -107,12 +106,10 @@ def facets(
 ) -> None:
     """Give facets to vectors of the start model, without encoding anything again.
 
-    FILE is a table (.parquet, .jsonl) with a column of vectors: embeddings by the model that the encoder was trained
-    from. The encoder must be a map of them (kind s3bert, layers_tuned = 0), as s3bert-minilm-map is of embeddings by
-    all-MiniLM-L6-v2. The output has the same rows and columns, with the
-    embeddings by the encoder in that column: the given vectors, then the facets, whose dimensions the encoder's
-    facets.json names. A row without a vector keeps its place. `facetflow search --among` reads facets of vectors that
-    `facetflow encode` wrote.
+    FILE is a table (.parquet, .jsonl) with a column of embeddings by the model that the encoder was trained from. The
+    encoder must be a map of them (kind s3bert, layers_tuned = 0), as s3bert-minilm-map is for all-MiniLM-L6-v2. In the
+    output that column holds the given vectors, then the facets, whose dimensions the encoder's facets.json names. A row
+    without a vector keeps its place. `facetflow search --among` reads facets of vectors that `facetflow encode` wrote.
     """
     import polars as pl
 

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("sentences", nargs=-1, callback=in_utf8)
 @encoder_option(
-    ", of the project's encoders with facets, the current one (runs/NAME/current) if there is exactly one, else the "
-    "newest; where there is none, the encoder that comes with facetflow"
+    ", of the project's encoders with facets, the only current one (runs/NAME/current), else the newest, else the one "
+    "that comes with facetflow"
 )
 @click.option(
     "--pairs",
     "table",
     type=INPUT,
-    help="A table (TSV, CSV, JSONL, Parquet) instead of two sentences; - is standard input. Its columns are those of a "
-    "corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
+    help="A table (TSV, CSV, JSONL, Parquet; - is standard input), with columns as in a corpus of the project, "
+    "sentence_a and sentence_b, or as in a known dataset.",
 )
 @click.option(
     "--graphs",
@@ -65,9 +65,9 @@ def explain(
 ) -> int:
     """Show what two SENTENCES have in common, and in which facets they agree and differ.
 
-    Scores are measured on their graphs, in any folder and without training. Where there is an encoder with facets, what
-    it predicts without the graphs is shown next to them. A row of --pairs that is wrong or lacks a sentence keeps its
-    place without an explanation; it is named on stderr, and the exit code is 2.
+    Scores are measured on their graphs, in any folder and without training; beside them is what an encoder with facets,
+    if there is one, predicts without graphs. A row of --pairs that is wrong or lacks a sentence keeps its place without
+    an explanation; it is named on stderr, and the exit code is 2.
     """
     from flows.console.explaining import Explainer
     from flows.console.explanation_table import print_explanations

@@ -37,9 +37,9 @@ def measure(
 ) -> int:
     """Measure the graphs of FIRST against those of SECOND, two PENMAN files in the same order; - is standard input.
 
-    The table has one row per pair and one column for each metric, built in or your own. Those may read graphs or
-    sentences (`# ::snt`). Files with different ids (`# ::id`) or numbers of graphs are refused. An invalid or
-    missing graph leaves the scores of its pair empty; it is named on stderr, and the exit code is 2.
+    The table has a row for each pair and a column for each metric; your own may read graphs or sentences (`# ::snt`).
+    Files with different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves the scores of
+    its pair empty; it is named on stderr, and the exit code is 2.
     """
     from features.core.files import write_table
     from features.graph_files.measured import measure_files

@@ -30,9 +30,9 @@ _SENTENCES_AT_ONCE = 512
 def parse() -> None:
     """Parse SENTENCES: a text file with one sentence a line, or - for standard input.
 
-    Each line of input becomes an entry of the output, identified by its line number, or by its `::id` (.amr, .penman)
-    or a column `id` next to `text` (.tsv, .csv, .jsonl, .parquet). A sentence that cannot be parsed keeps its place
-    without a graph; it is named on stderr, and the exit code is 2. Empty lines keep their place too.
+    Each line becomes an entry of the output, identified by its number, or by its `::id` (.amr, .penman) or a column
+    `id` next to `text` (.tsv, .csv, .jsonl, .parquet). A sentence that cannot be parsed keeps its place without a
+    graph; it is named on stderr, and the exit code is 2. Empty lines keep their place, too.
     """
 
 

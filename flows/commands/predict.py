@@ -43,23 +43,23 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
     "--columns",
     nargs=2,
     metavar="A B",
-    help="The columns with the two sentences, or their positions from 0 in a table without a header line; by default "
-    "those of a corpus of the project, sentence_a and sentence_b, or those of a known dataset.",
+    help="Columns of the two sentences, or positions from 0 without a header line; by default as in a corpus of the "
+    "project, sentence_a and sentence_b, or as in a known dataset.",
 )
 @encoder_option(" the current encoder that has a classifier, or the newest")
 @click.option(
     "--threshold",
     metavar="NUMBER|dev",
     callback=_probability,
-    help="Probability from which a pair gets the positive of two labels; dev: the best one for F1 on the dev pairs "
-    "of the training. By default the most probable label is taken, which is a threshold of .5.",
+    help="Probability from which a pair gets the positive of two labels; dev: the best one for F1 on the training's "
+    "dev pairs. By default the most probable label is taken.",
 )
 @click.option(
     "--explain",
     "page",
     type=OUTPUT,
-    help="Write a page that opens offline and shows how the encoder weighted spans: words shaded by the weights of "
-    "their spans, with frames below them (encoders of kind pas).",
+    help="Write a page that opens offline: words shaded by how the encoder weighted their spans, with frames below "
+    "them (encoders of kind pas).",
 )
 @DEVICE
 @JSON
@@ -79,9 +79,9 @@ def predict(
 ) -> int:
     """Predict the label and the label probabilities of each of PAIRS, a table of sentence pairs (- is standard input).
 
-    The output has one row per row of PAIRS, in the same order: line, sentence_a, sentence_b, label, and the probability
-    of each label (p_…). An invalid row, or one that lacks a sentence, keeps its place without a label; it is named on
-    stderr, and the exit code is 2.
+    The output has one row per row of PAIRS, in order: line, sentence_a, sentence_b, label, and the probability of each
+    label (p_…). A row that is wrong or lacks a sentence keeps its place without a label; it is named on stderr, and the
+    exit code is 2.
     """
     from features.core.files import write_table
     from features.corpora.pair_tables import read_pair_rows

@@ -87,17 +87,14 @@ def print_scores(scores: Any) -> None:
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@page_option(
-    ": where the encoders differ, by length, tree depth and word overlap, and the pairs that moved most, drawn as both "
-    "see them"
-)
+@page_option(": where the encoders differ, by length, tree depth and word overlap, and the pairs that moved most")
 @JSON
 @click.pass_obj
 def compare(project: Path, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
-    A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means count) or ids of
-    runs. Several seeds on both sides are compared by their means, single runs by resampling pairs.
+    A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means) or ids of runs.
+    Several seeds on both sides are compared by their means, single runs by resampling pairs.
     """
     from flows.console.here import keep
     from flows.project import load

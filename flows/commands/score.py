@@ -156,9 +156,9 @@ def _interval(estimate: "Estimate") -> str:
 def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
     """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
 
-    The tagger is scored once with the predicates of GOLD and once with predicates that are found. V does not count. A
-    sentence of GOLD that a parser rejected is left out, and the frames of one that is too long for the tagger count as
-    missed; both are named on stderr, and the exit code is 2.
+    The tagger is scored with the predicates of GOLD, and with predicates that are found. V does not count. A sentence
+    of GOLD that a parser rejected is left out, and the frames of one that is too long for the tagger count as missed;
+    both are named on stderr, and the exit code is 2.
     """
     from features.core.files import short_name, source_name
     from features.parsers.srl.frames import read_annotated

@@ -72,8 +72,8 @@ def search(
     """Find the texts most similar to TEXT, optionally in one aspect.
 
     Searches the texts of the project's newest release, those with labels if there are any, or those of --among. The
-    search is exact; the vectors of the searched texts are kept in the project's runs, so that the next search of the
-    same texts is fast. A file that `facetflow encode` wrote, or `facets` from one, is searched by the vectors in it.
+    search is exact; vectors are kept in the project's runs for the next search of the same texts. A file that
+    `facetflow encode` wrote, or `facets` from one, is searched by the vectors in it.
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
@@ -138,8 +138,8 @@ def neighbours(
     """Find the most similar texts for each text of FILE, in FILE or elsewhere, optionally in one aspect.
 
     FILE is a table or has one text a line. Within FILE, no text is its own neighbour. Columns of the output: id, text,
-    rank, neighbour_id, neighbour, similarity; an id comes from the column `id`, else it is the number of the line or
-    row; it is empty for texts of a corpus.
+    rank, neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or row; it
+    is empty for texts of a corpus.
     """
     import polars as pl
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
     """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
-    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names. An
-    interrupted training continues from its checkpoint when the same command is run again. A finished encoder is never
-    replaced: the same training is not repeated, and other settings, other ratings or another release make another run.
-    If one fails, the others are still trained: the exit code is 2 when some failed, 1 when all did.
+    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names.
+    After an interruption the same command continues from the checkpoint. A finished encoder is never replaced: other
+    settings, ratings or another release make another run. If one fails, the others are still trained: the exit code is
+    2 when some failed, 1 when all did.
     """
     from features.store.store import Store
 
@@ -89,9 +89,8 @@ def evaluate(
 
     NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated, of those with
     the settings of the project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by
-    default every trained encoder. With --suite, the scores of the chosen suites are written next to those of the
-    complete evaluation, which stay as they are. If one fails, the others are still scored: the exit code is 2 when some
-    failed, 1 when all did.
+    default every trained encoder. --suite writes its scores next to those of the complete evaluation. If one fails, the
+    others are still scored: the exit code is 2 when some failed, 1 when all did.
     """
     from flows.commands.runs import print_scores
     from flows.project import load

@@ -52,22 +52,19 @@ DEVICE = click.option(
     help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
 THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
-ASPECT = click.option(
-    "--aspect", help="The respect in which texts are compared; selects the encoder trained for it, or its route."
-)
+ASPECT = click.option("--aspect", help="Compare texts in this respect, by the encoder or the route trained for it.")
 ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="An encoder of the project or one of its runs, a folder, or a pulled model; by default the encoder of the "
-    "aspect; without one the current encoder if there is only one, else the one finished last; where there is none, "
-    "the encoder that comes with facetflow.",
+    help="An encoder of the project, one of its runs, a folder or a pulled model; by default that of the aspect, else "
+    "the only current one, else the one finished last, else the one that comes with facetflow.",
 )
 TEXT_COLUMNS = click.option(
     "--text",
     "columns",
     metavar="COLUMN",
     multiple=True,
-    help="Column of a table that holds the text; if repeated, the columns are joined with a colon.  [default: text]",
+    help="Column with the text; if repeated, joined with a colon.  [default: text]",
 )
 METRIC_FILES = click.option(
     "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
@@ -75,11 +72,8 @@ METRIC_FILES = click.option(
 DASK_ADDRESS = click.option(
     "--dask-address", metavar="ADDRESS", help="Scheduler of an existing Dask cluster (tls://host:8786)."
 )
-JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Write the result, and nothing else, to standard output as JSON."
-)
-
-DEEP = click.option("--deep", is_flag=True, help="Check every byte of the store for damage, not just sizes and times.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+DEEP = click.option("--deep", is_flag=True, help="Check every byte of the store, not just sizes and times.")
 
 
 PROJECT_FILE = Path("facetflow.toml")
@@ -100,7 +94,7 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
 
 def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
     """Return the option that names an encoder; `usual` says which one is taken without it."""
-    about = f"An encoder of the project or one of its runs, or a folder; by default{usual}."
+    about = f"An encoder of the project, one of its runs or a folder; by default{usual}."
     return click.option("--encoder", metavar="NAME|FOLDER", help=about)
 
 
@@ -128,7 +122,7 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
         default="tagger",
         show_default=True,
         type=click.Choice(get_args(PredicatesBy)),
-        help=f"How predicates are found{purpose}: by the tagger itself, or by spaCy from parts of speech.",
+        help=f"How predicates are found{purpose}: by the tagger, or by spaCy's parts of speech.",
     )
 
 
