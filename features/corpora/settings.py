@@ -142,12 +142,12 @@ class CorpusSettings(_SourceSettings):
             out for data that come with facetflow.
         labels: labels of the rows to use, or `all`, the default.
         negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
-            whole: they are of every kind.
-        neighbours: with how many of those nearest to it by their embeddings a sentence of `train` is also paired, once
-            these are made: dense pairs, from which facets (`s3bert`) are learnt better, and cheap to measure.
+            whole.
+        neighbours: with how many of those nearest to it by their embeddings a sentence of `train` is also paired: dense
+            pairs, from which facets (`s3bert`) are learnt better.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
-        draw: for texts with labels, or pairs, that do not have files for all splits: the shares drawn for the other
-            splits, from the files of train or the only ones, and the seed.
+        draw: for texts with labels, or pairs, without files for all splits: the shares drawn for the others from the
+            files of train or the only ones, and the seed.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -248,8 +248,8 @@ class EvaluationSet(_SourceSettings):
         split: split of the dataset.
         file: its file; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
             Texts with a class in one file are cross-validated.
-        files: instead of `file`, for texts or judged pairs whose embeddings a classifier is trained on (the suite
-            `transfer`): the files of `train`, optionally `dev`, and `test`.
+        files: instead of `file`, for texts or judged pairs that a classifier is trained on (the suite `transfer`): the
+            files of `train`, optionally `dev`, and `test`.
     """
 
     split: Split = "test"

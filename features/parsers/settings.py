@@ -20,8 +20,8 @@ class _ParserSettings(Closed):
     """Settings common to all parsers.
 
     Args:
-        threads: CPU threads that the parser's library uses in one process; None means its default. Dask's workers
-            start with 1, so set it explicitly if a worker has more cores.
+        threads: CPU threads that the parser's library uses in one process; None means its default, which is 1 in Dask's
+            workers.
         max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
     """
 
@@ -34,21 +34,19 @@ class AmrSettings(_ParserSettings):
 
     Args:
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
-        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own
-            graphs, found by their `::snt`. When missing, `penman` if `graphs` or `bank` are given, or a corpus has
-            the dataset `penman`; sentences of any corpus that have no graph are then rejects: set `embedded` to parse
-            all.
+        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own graphs, found
+            by their `::snt`. When missing, `penman` if `graphs` or `bank` are given, or a corpus has the dataset
+            `penman`; then sentences of any corpus without a graph are rejects: set `embedded` to parse all.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
-        model: name or folder of an amrlib parser (`amrlib`; by default `parse_xfm_bart_large`); `embedded` for the
-            embedded model, or the folder of one that was trained like it (`embedded`).
-        tokenizer: folder or Hub name of its tokenizer; None means the model's own folder if it has one, else the
-            name in the model's configuration.
+        model: name or folder of an amrlib parser (`amrlib`; by default `parse_xfm_bart_large`); `embedded`, or the
+            folder of a model that was trained like the embedded one (`embedded`).
+        tokenizer: folder or Hub name of its tokenizer; None means the model's own, else the one in its configuration.
         batch_size: sentences per batch (`amrlib`, `embedded`).
         beams: width of the beam search (`amrlib`); the first well-formed graph of the beam is used.
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
-        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 rounding
-            depends on the batch: one in ten sentences of 22 words has another graph alone than among others.
+        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 the graph of
+            one in ten sentences of 22 words depends on its batch.
     """
 
     enabled: bool | None = None

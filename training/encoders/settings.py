@@ -87,10 +87,10 @@ class EncoderSettings(Trainable):
         splits: names of the splits to train on and to choose the best model by.
         choose_by: criterion for the best model: the loss on the dev split, or the name of a set with split `dev` under
             `[[evaluation]]`: Spearman's correlation between the cosines of its pairs and their ratings.
-        search: settings to try several values of, in every combination, each from the same start; the encoder with the
-            best dev score is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
-        pool: work pool of a Prefect server in which `refresh` lets it be trained and evaluated, such as one of machines
-            with a GPU; that of the project when missing. `facetflow deploy` again after changing it.
+        search: settings to try values of, in every combination, each from the same start; the best on dev is kept: `{
+            learning_rate = [1e-5, 2e-5, 5e-5] }`.
+        pool: work pool of a Prefect server in which `refresh` lets it be trained and evaluated, such as one with GPUs;
+            the project's when missing. `facetflow deploy` again after changing it.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
@@ -169,12 +169,11 @@ class TunedSettings(EncoderSettings):
     Args:
         max_tokens: longer sentences are truncated, also by the finished encoder.
         layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
-        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` that of the word
-            states without that of the attention weights. On a CPU torch's fused attention supports no dropout, and
-            training on long texts is twice as fast without.
+        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of the
+            attention weights, which on a CPU makes training on long texts twice as slow.
         cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: space for them in the folder for temporary files if they do not fit into that memory; beyond it they
-            are recomputed. Several trainings of one command share them there.
+        disk_gib: space for what exceeds it, in the folder for temporary files; beyond that outputs are recomputed.
+            Trainings of one command share them.
     """
 
     max_tokens: Annotated[int, Field(ge=8)] = 128

@@ -9,16 +9,15 @@ from training.types import Classifier
 
 
 class PromotionSettings(Closed):
-    """When a new encoder becomes the current one: the `[promotion]` table of the project file, suite by suite.
+    """What a new encoder may lose against the current one, on the data of the new release, to take its place.
 
     Args:
-        ratings: points (Spearman × 100) that each set of human ratings may lose compared with the current encoder.
-        facets: points that the mean over the facets may lose, on the pairs of the new release.
-        paraphrase: points (F1 × 100) that each set of judged pairs may lose, on the pairs of the new release.
-        labels: points (accuracy × 100) that a classifier of more than two labels may lose on the pairs of each corpus
-            of the new release.
-        retrieval: points (MRR × 100) that retrieval may lose, on the texts of the new release: in each aspect that the
-            encoder was trained for, or in all together where it combines them.
+        ratings: points (Spearman × 100) that each set of human ratings may lose.
+        facets: points that the mean over the facets may lose.
+        paraphrase: points (F1 × 100) that each set of judged pairs may lose.
+        labels: points (accuracy × 100) that a classifier of more than two labels may lose on the pairs of each corpus.
+        retrieval: points (MRR × 100) that retrieval may lose: in each aspect that the encoder was trained for, or in
+            all together where it combines them.
     """
 
     ratings: Annotated[float, Field(ge=0)] = 1.0
@@ -32,8 +31,8 @@ class TransferSettings(Closed):
     """How classifiers of texts and pairs under `[[evaluation]]` are trained on embeddings, as in SentEval.
 
     Args:
-        classifiers: "logistic regression", or "mlp" with one hidden layer of 128 units, which takes more than a
-            hundred times as much computation: better on a GPU, or with fewer folds.
+        classifiers: "logistic regression", or "mlp" with one hidden layer of 128 units, a hundred times as much
+            computation: better on a GPU, or with fewer folds.
         folds: number of cross-validation folds, and of the nested folds that choose the penalty.
     """
 

@@ -36,12 +36,10 @@ class LoopSettings(Closed):
         weight_decay: weight decay of AdamW.
         betas: betas of AdamW.
         gradient_norm: gradients are clipped to this norm.
-        evaluate_every: steps between dev evaluations, in addition to the one at the end of every epoch; only at the end
-            of epochs when missing.
-        patience: number of consecutive dev evaluations without a better score that end the training; never when
-            missing.
-        keep: which weights are kept: those with the best dev score, the running average with the best dev score, or the
-            last ones; without dev the last ones, or the last average.
+        evaluate_every: steps between dev evaluations, besides those at the ends of epochs; none when missing.
+        patience: dev evaluations in a row without a better score that end the training; never when missing.
+        keep: which weights are kept: those or the running average with the best dev score, or the last ones; without
+            dev the last ones, or the last average.
         average_over: approximate number of steps that the average covers.
         checkpoint_every: steps between checkpoints.
         log_every: steps between progress lines.

@@ -15,27 +15,26 @@ class PasSettings(PairSettings):
     """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        positive_label: label of paraphrases: `1` in all paraphrase corpora. If no pair has the default, the one label
-            among `paraphrase`, `duplicate`, `true` and `yes` that pairs have, in any letter case.
-        classifier: input of the classifier, from the embeddings u and v of a pair. The default parts do not change when
-            the sentences are swapped; with `u` and `v` the order counts.
-        spans: `tagged` are those of the semantic roles; `random` are equally many spans of equally many words, drawn
-            from the whole sentence, and `continuous` the same as runs of words, both by the seed of the loop: a gain
-            from these is not due to roles. `none` is the twin that shows what spans add: the same training and pooling.
+        positive_label: label of paraphrases. If no pair has the default, the one label among `paraphrase`, `duplicate`,
+            `true` and `yes` that pairs have, in any letter case.
+        classifier: input of the classifier, from the embeddings u and v of a pair. The default does not change when the
+            sentences are swapped; with `u` and `v` the order counts.
+        spans: `tagged` are those of the semantic roles. For comparison, by the seed of the loop: `random` are as many
+            spans of as many words from the whole sentence, `continuous` the same as runs of words; `none` is the twin
+            without spans.
         weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
             `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
         harmed: share of the spans that are corrupted, to measure the cost of tagger errors, in [0, 1].
         harm: kind of corruption: spans are `dropped`, or their arguments `moved` to another place.
-        training_share: share of the training pairs to use, in (0, 1], by the seed of the loop; a larger share includes
-            the pairs of a smaller one.
-        tagger: `model` under [srl], of the tagger that the finished encoder tags with, the one of its training roles;
-            if that is a folder, its absolute path is required.
+        training_share: share of the training pairs to use, in (0, 1], by the seed of the loop; larger shares include
+            smaller ones.
+        tagger: `model` under [srl] of the training roles, by which the finished encoder tags; of a folder, the absolute
+            path.
         tags: `tags` under [srl], if predicates are found by parts of speech.
-        choose_by: criterion for the best model on the dev split: `average_precision` of the pairs with the positive
-            label, their `f1` at the best threshold, or `loss`; or the name of a set of ratings.
-        new_learning_rate: peak learning rate of the modules that the backbone does not have: weights of spans, and
-            classifier.
+        choose_by: criterion for the best model on the dev split: `average_precision` or, at the best threshold, `f1` of
+            the positive label; `loss`; or the name of a set of ratings.
+        new_learning_rate: peak learning rate of the weights of spans and of the classifier.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "pas"

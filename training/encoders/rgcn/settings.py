@@ -17,33 +17,29 @@ class RgcnSettings(PairSettings):
 
     Args:
         objective: `softmax` predicts the label of a pair with a classifier over [u; v; |u-v|]; `multiple_negatives`
-            separates the entailed sentence from other sentences of the batch and from contradicting ones;
-            `distillation` preserves the similarities of the start model for judged pairs, whatever
-            their labels.
-        graph: whether there is a graph. Without one, the encoder is the twin that shows what the graph adds: the same
-            training, the same pooling, and LayerNorm.
+            separates the entailed sentence from others of the batch and from contradicting ones; `distillation`
+            preserves the start model's similarities of judged pairs, whatever their labels.
+        graph: whether there is a graph; without one the encoder is the twin that shows what the graph adds.
         direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
         relations: `all` gives each label its own matrices, `one` shares them among all labels.
         trees: `parsed`, or `random` trees by the seed of the loop: a gain from these is not due to syntax.
         graph_layers: number of convolutions; 0 takes the mean of the words, each by itself.
         width: width of the nodes.
-        bases: number of bases that the relation matrices are mixed from, or `full` for a separate matrix for each.
+        bases: number of bases that the relation matrices are mixed from; `full`: a matrix for each relation.
         graph_dropout: share of the nodes' values dropped in training.
         labels: classes of `softmax`, and labels of the pairs that `distillation` uses; all that occur when empty.
         classifier: input of the classifier of `softmax`, from the embeddings u and v of a pair; with `u` and `v` their
             order counts.
-        positive_label: label of pairs whose sentence b is a positive of a, for `multiple_negatives`; positive label of
-            `f1` and `average_precision`. If no pair has the default, the one label among `1`, `paraphrase`,
-            `duplicate`, `true` and `yes` that pairs have, in any letter case.
+        positive_label: label of pairs whose sentence b is a positive of a. If no pair has the default, the one label
+            among `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have, in any letter case.
         negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
         temperature: temperature τ of `multiple_negatives`.
-        choose_by: criterion for the best model: the `loss` on the dev split, with `softmax` also the
-            `average_precision` of its pairs with the positive label or their `f1` at the best threshold; or the name of
-            a set with split `dev` under `[[evaluation]]`.
-        parser: name, or absolute path of the folder, of the spaCy pipeline that the finished encoder parses with, the
-            one of its training trees; required if that is not a known model.
-        new_learning_rate: peak learning rate of the modules that the backbone does not have: graph, LayerNorm and
-            classifier.
+        choose_by: criterion for the best model: the `loss` on the dev split; with `softmax` also `average_precision`
+            or, at the best threshold, `f1` of the positive label; or the name of a set with split `dev` under
+            `[[evaluation]]`.
+        parser: name, or absolute path of the folder, of the spaCy pipeline of the training trees, with which the
+            finished encoder parses; required if that is not a known model.
+        new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
     """
 
     name: Annotated[str, Field(pattern=r"^[\w.-]+$")] = "rgcn"

@@ -95,41 +95,39 @@ class S3bertSettings(TunedSettings):
 
     Args:
         preset: default values of the other settings.
-        teacher: embeddings whose cosines are preserved: `store` uses those of the release if it has them, `backbone`
-            always encodes with the start model.
-        facets: metrics that get a facet, in the order of their dimensions; when missing, every metric of the pairs: the
-            built-in ones, then the project's own.
-        facet_dimensions: dimensions of each facet (h). With a map they are added to those of the backbone, whose own
-            embedding is the residual; without one the remaining dimensions of the backbone are.
+        teacher: embeddings whose cosines are preserved: `store` those of the release if it has them, `backbone` always
+            those of the start model.
+        facets: metrics that get a facet, in the order of their dimensions; when missing, all: the built-in ones, then
+            your own.
+        facet_dimensions: dimensions of each facet (h): with a map added to the backbone's embedding, which is the
+            residual; without one a part of it.
         map_epochs: passes over the training data in which the map is learnt on the stored embeddings; 0 for none. There
-            are none where the backbone is an S3BERT, either: the training goes on from its facets.
+            are none where the backbone is an S3BERT, either.
         map_learning_rate: its peak learning rate.
         map_batch_size: pairs in a batch of it; a sixteenth of the training pairs if that is less.
         similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
             repository.
         targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
-        facet_weights: `equal` is the paper's mean over facets; `variance` divides each facet's squared error by the
-            variance of its metric over the training pairs, so that rare structures (negation) count as much as common
-            ones.
+        facet_weights: `equal` is the paper's mean over facets; `variance` divides the squared error of each by the
+            variance of its metric over the training pairs, so that rare structures (negation) count as much.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
-            sentence as its metric does, among those that batches are made of. It teaches what differs little, such as
-            exchanged arguments, where contrast pairs are a third of `layer_corpora`; the dev loss does not count it.
-        ordered_facets: facets that it is for; all when empty. Those whose metrics see the difference: the others lose
-            ten points by ordering noise (docs/results/study.md).
-        kinds: kinds of pairs to train on: `positive` (a row of a corpus), `negative`, `neighbour`; all when empty.
-        pairs: number of training pairs, drawn at random from those of all corpora and kinds; all of them when missing.
+            sentence as its metric does. It teaches what differs little, such as exchanged arguments, where contrast
+            pairs are a third of `layer_corpora`; the dev loss does not count it.
+        ordered_facets: facets that it is for; all when empty. Name those whose metrics see the difference: others lose
+            ten points (docs/results/study.md).
+        kinds: kinds of pairs to train on: `positive` (rows of a corpus), `negative`, `neighbour`; all when empty.
+        pairs: number of training pairs, drawn at random; all when missing.
         layer_corpora: corpora whose pairs make up the batches in which layers are tuned; all when empty. The map is
-            learnt from all corpora, and in a batch all pairs count that were measured among its sentences.
-        layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. So that small
-            corpora are a large part of the batches; every pair has its turn in a later epoch.
-        finish: further steps of the layers on other batches, such as those that teach exchanged arguments.
-        share: share of the final weights in a mean with those before the last part, in (0, 1]; 1 keeps the final ones.
-            The last part is `finish`, or without it the layers: before them an S3BERT that the training goes on from
-            has its own weights. A mean can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
-        layers_tuned: how many of the last layers to tune, after the map and together with it; 0 for the map alone, by
-            which stored embeddings of the start model get facets, too.
+            learnt from all; in a batch all pairs count that were measured among its sentences.
+        layer_shares: corpus → share of its pairs in an epoch of the layers, in (0, 1]; 1 when missing. Every pair has
+            its turn in a later epoch.
+        finish: further steps of the layers on other batches, as for exchanged arguments.
+        share: share of the final weights in a mean with those before `finish`, or without it before the layers, in (0,
+            1]; 1 keeps the final ones. A mean can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
+        layers_tuned: how many of the last layers to tune, after the map and with it; 0 for the map alone, which also
+            gives facets to stored embeddings of the start model.
         scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
         max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers the start model
             decides.
