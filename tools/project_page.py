@@ -147,7 +147,7 @@ def page() -> str:
             parts.append(_part("[[encoders]] of every kind", ENCODERS, _common(encoders), told))
             parts.append(_part(LOOP, loops[0].about + "\n", _common(loops), told))
         alike = next((group for group in (encoders, loops) if section in group), [])
-        common = {name for name, *_ in _common(alike)}
+        common = {name for name, *_ in _common(alike)} | {"`kind`"}
         if rows := [_row([key]) for key in section.keys if f"`{key.name}`" not in common]:
             about = f"{section.about}\n" if section.title else ""
             title = section.title or "At the top"
