@@ -36,7 +36,7 @@ corpora of the encoders that read its table, or for all corpora if its section h
 `[[encoders]]` trains one S3BERT, called `s3bert`; `encoders = []` at the top of the file trains none. Defaults are
 those of the default preset. What all kinds have comes first.
 """
-COLUMNS = ("key", "what to give", "default", "meaning")
+COLUMNS = ("key", "value", "default", "meaning")
 SHORT = {
     " in double quotes": "",
     " in square brackets, each item": ":",
@@ -51,6 +51,7 @@ SHORT = {
     "a path": "path",
     "a list": "list",
     "a table": "table",
+    "true or false": "boolean",
 }
 """What messages say of a value → how the tables write it."""
 LOOP = "[[encoders]], table `loop`"

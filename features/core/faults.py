@@ -16,7 +16,7 @@ class Usage(FacetflowError, code="FF001"):
 
 
 class FileSystem(FacetflowError, code="FF002"):
-    """The system refused a file or memory: free space, correct permissions, or raise a limit, as the message says."""
+    """The system refused a file or memory: free space, correct permissions or raise a limit."""
 
 
 class TextEncoding(FacetflowError, code="FF003"):
@@ -24,7 +24,7 @@ class TextEncoding(FacetflowError, code="FF003"):
 
 
 class Unexpected(FacetflowError, code="FF004"):
-    """A defect of facetflow, or of a library that it uses: report it with the traceback that the message names."""
+    """A defect of facetflow, or of a library that it uses: report it with its traceback."""
 
 
 class FileMissing(InputError, code="FF101"):
@@ -32,7 +32,7 @@ class FileMissing(InputError, code="FF101"):
 
 
 class NotAFile(InputError, code="FF102"):
-    """A path leads to a folder, a pipe or a device where a file is read: name a file."""
+    """A path leads to a folder, pipe or device instead of a file: name a file."""
 
 
 class FileUnreadable(InputError, code="FF103"):
@@ -40,7 +40,7 @@ class FileUnreadable(InputError, code="FF103"):
 
 
 class FileEmpty(InputError, code="FF104"):
-    """A file has none of the rows, sentences or graphs that it is read for: check that it was written to its end."""
+    """A file has none of the rows, sentences or graphs that it is read for: check that it is complete."""
 
 
 class NotText(InputError, code="FF105"):
@@ -48,19 +48,19 @@ class NotText(InputError, code="FF105"):
 
 
 class GzipWrong(InputError, code="FF106"):
-    """A file is compressed where that is not expected, or was cut off: decompress it, or fetch it again."""
+    """A file is compressed unexpectedly, or was cut off: decompress it, or fetch it again."""
 
 
 class FileTooLong(InputError, code="FF107"):
-    """A line, or what a file decompresses to, is longer than any text: check that the file is text in lines."""
+    """A line, or a decompressed file, is longer than any text: check that it is text in lines."""
 
 
 class UnknownFormat(InputError, code="FF108"):
-    """The suffix of a file does not tell its format: use one of those listed, or choose with `--format`."""
+    """The suffix of a file does not tell its format: use one in the message, or `--format`."""
 
 
 class UnknownForm(InputError, code="FF109"):
-    """The content of a file is not in a form that its kind may have: compare it with the form that is expected."""
+    """The content of a file has a wrong form: compare it with what is expected."""
 
 
 class ColumnMissing(InputError, code="FF110"):
@@ -84,7 +84,7 @@ class CellNotWritable(InputError, code="FF114"):
 
 
 class OutputRefused(InputError, code="FF115"):
-    """An output cannot be written where it should be: name a folder that exists and may be written to."""
+    """An output cannot be written there: name a folder that exists and is writable."""
 
 
 class OutputOverwrites(InputError, code="FF116"):
@@ -96,15 +96,15 @@ class RowWrong(InputError, code="FF117"):
 
 
 class NotParallel(InputError, code="FF118"):
-    """Two files that belong together differ in length or content: give files with one line or block a pair."""
+    """Parallel files differ in length or content: give files with one line or block a pair."""
 
 
 class IdsDiffer(InputError, code="FF119"):
-    """Graphs of two files cannot be paired by their ids: make ids unique, and give the same on both sides."""
+    """Graphs of two files cannot be paired by their ids: give unique ids, the same on both sides."""
 
 
 class SplitUnclear(InputError, code="FF120"):
-    """Files are given for several splits, and nothing says which row is in which: give files for each split."""
+    """Nothing says which row is in which split: give files for each split."""
 
 
 class NotPenman(InputError, code="FF121"):
@@ -124,7 +124,7 @@ class EmptyText(InputError, code="FF124"):
 
 
 class CannotPair(InputError, code="FF125"):
-    """The two sides differ in number, or a pair is not there: give as many on the left as on the right."""
+    """The two sides differ in number, or a pair is not there: give as many on both."""
 
 
 class TooFewTexts(InputError, code="FF126"):
@@ -144,7 +144,7 @@ class VectorsWrong(InputError, code="FF129"):
 
 
 class GraphIndexWrong(InputError, code="FF130"):
-    """The index in which sentences are looked up is missing or damaged: build it from the graph files again."""
+    """The index of sentences is missing or damaged: build it from the graph files again."""
 
 
 class NoTrainingData(InputError, code="FF131"):
@@ -152,15 +152,15 @@ class NoTrainingData(InputError, code="FF131"):
 
 
 class NothingToScore(InputError, code="FF132"):
-    """The data have nothing that can be scored: choose another split, or give data with human scores or labels."""
+    """The data have nothing to score: choose another split, or give human scores or labels."""
 
 
 class NothingToLearn(InputError, code="FF133"):
-    """All examples have the same label, or too few have another: give more varied data, or leave the aspect out."""
+    """All examples have the same label, or too few have another: vary the data, or leave the aspect out."""
 
 
 class SplitsOverlap(InputError, code="FF134"):
-    """The same data are in two splits, so that scores would be too good: give each split files of its own."""
+    """The same data are in two splits, so scores would be too good: give each split files of its own."""
 
 
 class ReleaseLacks(InputError, code="FF135"):
@@ -196,7 +196,7 @@ class RecordUnreadable(InputError, code="FF142"):
 
 
 class FileChanged(InputError, code="FF143"):
-    """A file was changed while it was read: run the same command again when it is at its end, or read a copy."""
+    """A file was changed while it was read: run again when it is complete, or read a copy."""
 
 
 class NoProjectFile(SettingsError, code="FF201"):
@@ -208,7 +208,7 @@ class NotToml(SettingsError, code="FF202"):
 
 
 class UnknownKey(SettingsError, code="FF203"):
-    """A key of the project file is unknown: correct its name, or move it to the section where it belongs."""
+    """A key of the project file is unknown: correct its name, or move it to its section."""
 
 
 class MissingKey(SettingsError, code="FF204"):
@@ -216,7 +216,7 @@ class MissingKey(SettingsError, code="FF204"):
 
 
 class WrongValue(SettingsError, code="FF205"):
-    """A key has a value of the wrong type or out of its range: give what the message says."""
+    """A value has the wrong type or is out of range: give what the message says."""
 
 
 class SeveralFaults(SettingsError, code="FF206"):
@@ -240,19 +240,19 @@ class NameTaken(SettingsError, code="FF210"):
 
 
 class NameNotAllowed(SettingsError, code="FF211"):
-    """A name has characters that it must not have, or a meaning of its own: use letters, digits, - and _."""
+    """A name has wrong characters, or a meaning of its own: use letters, digits, - and _."""
 
 
 class UnknownName(SettingsError, code="FF212"):
-    """Nothing of that kind has this name: use one of the names in the message."""
+    """Nothing of that kind has this name: use one in the message."""
 
 
 class UnknownMetric(SettingsError, code="FF213"):
-    """There is no such metric, or it cannot be used here: use one of those in the message."""
+    """There is no such metric, or it cannot be used here: use one in the message."""
 
 
 class UnknownLabel(SettingsError, code="FF214"):
-    """No pair or text has the label or aspect that is named: use one of those in the message."""
+    """No pair or text has this label or aspect: use one in the message."""
 
 
 class UnknownEncoder(SettingsError, code="FF215"):
@@ -272,7 +272,7 @@ class MetricSettings(SettingsError, code="FF218"):
 
 
 class ScheduleWrong(SettingsError, code="FF219"):
-    """A schedule is not a cron expression that ever comes: write five fields, such as "0 2 * * *"."""
+    """A schedule is no cron expression, or never comes: write five fields, such as "0 2 * * *"."""
 
 
 class StageOff(SettingsError, code="FF220"):
@@ -320,11 +320,11 @@ class StoreVersion(StoreError, code="FF304"):
 
 
 class StoreUnreachable(StoreError, code="FF305"):
-    """The file system refused to read or write the store: do what the message says, and run again."""
+    """The file system refused to read or write the store: do what the message says."""
 
 
 class StoreDamaged(StoreError, code="FF306"):
-    """Files of the store are not as facetflow left them: `facetflow build --deep`, a backup, or a new store helps."""
+    """Files of the store are not as facetflow left them: use `facetflow build --deep`, a backup or a new store."""
 
 
 class TableFileDamaged(StoreError, code="FF307"):
@@ -336,27 +336,27 @@ class OtherProjectsStore(StoreError, code="FF308"):
 
 
 class UnknownTable(StoreError, code="FF309"):
-    """The store or release has no such table, column or stage: use one of those in the message."""
+    """The store or release has no such table, column or stage: use one in the message."""
 
 
 class UnknownShard(StoreError, code="FF310"):
-    """A shard is not in the store, or lacks one that it needs: name another, or copy or build the store again."""
+    """A shard is not in the store, or lacks one that it needs: copy or build the store again."""
 
 
 class RowsWrong(StoreError, code="FF311"):
-    """The rows of a shard do not fit their table: a defect of the stage, which has to be mended."""
+    """The rows of a shard do not fit their table: mend the stage, which has a defect."""
 
 
 class RowsLost(StoreError, code="FF312"):
-    """Rows went into a stage and did not come out once: a defect of the stage, which has to be mended."""
+    """Rows went into a stage and did not come out once: mend the stage, which has a defect."""
 
 
 class CommitRefused(StoreError, code="FF313"):
-    """A shard is not what its receipt says: plan again with the settings in use, and run the shard again."""
+    """A shard is not what its receipt says: plan and run the shard again."""
 
 
 class WrittenByAnother(StoreError, code="FF314"):
-    """Another process wrote to the store at the same time: let one build run at a time, then run again."""
+    """Another process wrote to the store at the same time: let one build run at a time."""
 
 
 class NotComplete(StoreError, code="FF315"):
@@ -392,7 +392,7 @@ class DamageFound(StoreError, code="FF322"):
 
 
 class UnknownModel(ModelError, code="FF401"):
-    """No model has this name: use a known name, the path of a folder, or owner/name of the Hub."""
+    """No model has this name: use a known name, a folder, or owner/name of the Hub."""
 
 
 class ModelNotPulled(ModelError, code="FF402"):
@@ -404,7 +404,7 @@ class ModelDamaged(ModelError, code="FF403"):
 
 
 class NotThisModel(ModelError, code="FF404"):
-    """A folder holds another kind of model than is needed, or another format of it: name the right folder."""
+    """A folder holds another kind or format of model: name the right folder."""
 
 
 class NotAnEncoder(ModelError, code="FF405"):
@@ -436,7 +436,7 @@ class ArchiveUnsafe(ModelError, code="FF411"):
 
 
 class GpuFailed(ModelError, code="FF412"):
-    """The GPU failed in the middle of its work: run the same command again."""
+    """The GPU failed in the middle of its work: run again."""
 
 
 class NoEncoder(ModelError, code="FF413"):
@@ -444,7 +444,7 @@ class NoEncoder(ModelError, code="FF413"):
 
 
 class UnknownRun(ModelError, code="FF414"):
-    """No encoder or run has this name: use one of those in the message (`facetflow runs` lists them)."""
+    """No encoder or run has this name: use one in the message (`facetflow runs` lists them)."""
 
 
 class EncoderUnfinished(ModelError, code="FF415"):
@@ -484,7 +484,7 @@ class NoEncoderForAspect(ModelError, code="FF423"):
 
 
 class WrongRoute(ModelError, code="FF424"):
-    """The encoder was not trained for this aspect, or for several of them: name one that it was trained for."""
+    """The encoder was not trained for this aspect: name one that it was trained for."""
 
 
 class NotFinite(ModelError, code="FF425"):
@@ -492,7 +492,7 @@ class NotFinite(ModelError, code="FF425"):
 
 
 class UploadFailed(ModelError, code="FF426"):
-    """An encoder was not uploaded: its folder is complete; check the network and the account, and upload it again."""
+    """An encoder was not uploaded: check network and account, and upload its folder again."""
 
 
 class AnotherProcess(RunError, code="FF501"):
@@ -508,11 +508,11 @@ class NoGpu(RunError, code="FF503"):
 
 
 class NoWorkers(RunError, code="FF504"):
-    """The Dask cluster has no workers: start some, and run the same command."""
+    """The Dask cluster has no workers: start some, and run again."""
 
 
 class NoScheduler(RunError, code="FF505"):
-    """A Dask scheduler does not answer or did not start: check its address and logs, and run the same command."""
+    """A Dask scheduler does not answer or did not start: check its address and logs, and run again."""
 
 
 class TooLittleMemory(RunError, code="FF506"):
@@ -520,7 +520,7 @@ class TooLittleMemory(RunError, code="FF506"):
 
 
 class OtherCode(RunError, code="FF507"):
-    """A worker has other code, or an upgrade came while a command ran: install the same, and run it again."""
+    """A worker has other code, or an upgrade came meanwhile: install the same, and run again."""
 
 
 class StoreUnseen(RunError, code="FF508"):
@@ -540,15 +540,15 @@ class ServerConfigured(RunError, code="FF511"):
 
 
 class ServerSilent(RunError, code="FF512"):
-    """A Prefect server does not answer any more or yet: start it, and run the same command."""
+    """A Prefect server does not answer any more or yet: start it, and run again."""
 
 
 class ServerNotStarted(RunError, code="FF513"):
-    """A Prefect server of our own did not start: do what the message says, and run the same command."""
+    """A Prefect server did not start: do what the message says."""
 
 
 class ServerRefused(RunError, code="FF514"):
-    """A Prefect server did not do what it was asked to: see the reason in the message and its log."""
+    """A Prefect server refused: see the reason in the message and its log."""
 
 
 class OtherProjectsServer(RunError, code="FF515"):
@@ -572,7 +572,7 @@ class LossNotFinite(RunError, code="FF519"):
 
 
 class RunNotWritten(RunError, code="FF520"):
-    """The file system refused a file of a training: do what the message says, and run again."""
+    """The file system refused a file of a training: do what the message says."""
 
 
 class CheckpointDamaged(RunError, code="FF521"):
@@ -580,7 +580,7 @@ class CheckpointDamaged(RunError, code="FF521"):
 
 
 class TrainingsApart(RunError, code="FF522"):
-    """The processes of one training lost each other: put its folder where all can read it, and start again."""
+    """The processes of one training lost each other: put its folder where all can read it."""
 
 
 class ForeignRequest(RunError, code="FF523"):
