@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, as_json: bool) -> int:
     """Read the corpora, parse and measure what is missing, and publish a release.
 
-    Run it again after new rows, a failure, a kill, a changed setting or a lost file: it does only what is missing. The
-    exit code is 2 when shards failed or the project's limits forbid a release.
+    Run it again after anything: it does only what is missing. The exit code is 2 when shards failed or the project's
+    limits forbid a release.
     """
     record = _run("build_features", project, dask_address, as_json=as_json, deep=deep, adopt=adopt)
     return 0 if record.state == "done" else 2
@@ -48,9 +48,9 @@ def retry(project: Path, dask_address: str | None, *, failed: bool, as_json: boo
 def refresh(project: Path, dask_address: str | None, *, deep: bool, as_json: bool) -> int:
     """Build, train the encoders whose input or settings changed, evaluate them, and promote those whose scores hold.
 
-    Run it again after anything: it goes on from what is finished. Where a server has the deployments of the project
-    (`up`, `deploy`), it only begins trainings and evaluations there. The exit code is 2 when the build published
-    nothing, or a training or an evaluation failed.
+    Run it again after anything. Where a server has the deployments of the project (`up`, `deploy`), it only begins
+    trainings and evaluations there. The exit code is 2 when the build published nothing, or a training or an evaluation
+    failed.
     """
     done = _run("refresh", project, dask_address, as_json=as_json, deep=deep)
     return 0 if done.build.state == "done" and not done.failures else 2

@@ -20,7 +20,7 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 
 @click.command()
 @click.argument("file", type=INPUT, required=False)
-@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
+@output_options(*TABLES)
 @click.option("--corpus", "corpora", multiple=True, help="Take sentences of this corpus only; may be repeated.")
 @click.option(
     "--edit", "edits", multiple=True, type=click.Choice(list(EDITS)), help="Make this edit only; may be repeated."
@@ -41,11 +41,11 @@ def contrast(
 ) -> None:
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
-    Edits exchange two arguments (swap), change the voice, let another be acted upon (patient), set or lift a negation,
-    or replace a quantifier, a number or a name. What patient makes is also changed in voice and arguments. The
-    sentences are those of FILE (a table, or one a line), or of the training pairs in the newest release. Sentences
-    beside their other voice and their exchanged arguments are kept only if the embedded parser's graphs show the
-    difference. Columns of the output: sentence_a, sentence_b, edit.
+    Edits exchange two arguments (swap), change the voice, let another be acted upon (patient, which also gets the
+    former two), set or lift a negation, or replace a quantifier, a number or a name. The sentences are those of FILE (a
+    table, or one a line), or of the training pairs in the newest release. Sentences beside their other voice and their
+    exchanged arguments are kept only if the embedded parser's graphs show the difference. Columns of the output:
+    sentence_a, sentence_b, edit.
     """
     import polars as pl
 

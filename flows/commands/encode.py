@@ -94,7 +94,7 @@ def encode(
 
 @click.command()
 @click.argument("file", type=FILE)
-@output_options("Table to write (.parquet, .jsonl). - is standard output.", "parquet", "jsonl")
+@output_options("parquet", "jsonl")
 @click.option(
     "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
 )
@@ -108,8 +108,8 @@ def facets(
 
     FILE is a table (.parquet, .jsonl) with a column of embeddings by the model that the encoder was trained from. The
     encoder must be a map of them (kind s3bert, layers_tuned = 0), as s3bert-minilm-map is for all-MiniLM-L6-v2. In the
-    output that column holds the given vectors, then the facets, whose dimensions the encoder's facets.json names. A row
-    without a vector keeps its place. `facetflow search --among` reads facets of vectors that `facetflow encode` wrote.
+    output that column holds the given vectors, then the facets, whose dimensions the encoder's facets.json names.
+    `facetflow search --among` reads facets of vectors that `facetflow encode` wrote.
     """
     import polars as pl
 

@@ -36,15 +36,14 @@ if TYPE_CHECKING:
     "--graphs",
     multiple=True,
     type=FILE,
-    help="PENMAN file with the graphs, found by ::snt; may be repeated. Without it, graphs come from the store, else "
-    "from a parser.",
+    help="PENMAN file with the graphs, found by ::snt; may be repeated. By default from the store, else a parser.",
 )
 @click.option("--no-graphs", is_flag=True, help="Skip the metrics: faster, and only the encoder's view is shown.")
 @click.option(
     "--words",
     "shared",
     metavar="FACET",
-    help="Show how the words of both sentences share a facet's similarity, or with `sentence` that of the whole.",
+    help="Show how the words share a facet's similarity, or with `sentence` that of the whole.",
 )
 @page_option(", with the graphs drawn")
 @click.option(
@@ -65,9 +64,9 @@ def explain(
 ) -> int:
     """Show what two SENTENCES have in common, and in which facets they agree and differ.
 
-    Scores are measured on their graphs, in any folder and without training; beside them is what an encoder with facets,
-    if there is one, predicts without graphs. A row of --pairs that is wrong or lacks a sentence keeps its place without
-    an explanation; it is named on stderr, and the exit code is 2.
+    Scores are measured on their graphs, in any folder; beside them is what an encoder with facets, if there is one,
+    predicts without graphs. A row of --pairs that is wrong or lacks a sentence keeps its place without an explanation;
+    it is named on stderr, and the exit code is 2.
     """
     from flows.console.explaining import Explainer
     from flows.console.explanation_table import print_explanations

@@ -17,9 +17,7 @@ _SECOND = click.argument("second", type=INPUT)
 @click.command()
 @_FIRST
 @_SECOND
-@output_options(
-    "Table to write; its suffix sets the format: .tsv, .csv, .jsonl or .parquet. - is standard output.", *TABLES
-)
+@output_options(*TABLES)
 @click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder for the label vectors.")
 @click.option("--glove", type=FILE, help="Word vectors (text) instead of a model.")
 @METRIC_FILES
@@ -72,8 +70,8 @@ def measure(
 @_FIRST
 @_SECOND
 @output_options(
-    ".jsonl: one pair a line; .html: a page of drawings that opens offline; .svg: one drawing; - is standard output.",
     *("jsonl", "html", "svg"),
+    about=".jsonl: one pair a line; .html: a page of drawings; .svg: one drawing; - is standard output.",
 )
 @click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
 @click.option("--count", type=click.IntRange(min=1), help="Number of pairs; by default 50 on a page, all as data.")

@@ -27,8 +27,8 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     """Write a commented project file (facetflow.toml) into FOLDER, which is created if missing.
 
     It has the sections for one kind of encoder: s3bert learns from pairs of sentences, whose graphs are measured;
-    aspect from texts with labels; rgcn and pas from pairs with labels. Its JSON schema, for editors, is written next to
-    it. Nothing else in FOLDER is replaced. The project is named after the folder, the example `example`.
+    aspect from texts with labels; rgcn and pas from pairs with labels. Its JSON schema is written next to it. Nothing
+    else in FOLDER is replaced.
     """
     from flows.project_schema import SCHEMA_FILE, schema_text
 

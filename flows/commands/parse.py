@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from features.stage_output import StageOutput
 
 _INPUT = click.argument("sentences", type=INPUT)
-_ABOUT_OUTPUT = "File to write; its suffix sets the format. - is standard output."
 _SENTENCES_AT_ONCE = 512
 """Sentences sorted by length and counted in the progress together: enough that batches have similar lengths."""
 
@@ -38,7 +37,7 @@ def parse() -> None:
 
 @parse.command()
 @_INPUT
-@output_options(_ABOUT_OUTPUT, *FORMATS["amr"])
+@output_options(*FORMATS["amr"])
 @click.option(
     "--graphs",
     multiple=True,
@@ -83,7 +82,7 @@ def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...
 
 @parse.command()
 @_INPUT
-@output_options(_ABOUT_OUTPUT, *FORMATS["dependencies"])
+@output_options(*FORMATS["dependencies"])
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
 def dependencies(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
@@ -97,7 +96,7 @@ def dependencies(sentences: Path, output: Path, form: str | None, **settings: An
 
 @parse.command()
 @_INPUT
-@output_options(_ABOUT_OUTPUT, *FORMATS["srl"])
+@output_options(*FORMATS["srl"])
 @TAGGER
 @predicates_option()
 @DEVICE

@@ -38,7 +38,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 
 @click.command()
 @click.argument("pairs", type=INPUT)
-@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per pair. - is standard output.", *TABLES)
+@output_options(*TABLES)
 @click.option(
     "--columns",
     nargs=2,

@@ -63,9 +63,7 @@ def score() -> None:
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @output_options(
-    "Also write the scores as a table: .tsv, .csv, .jsonl or .parquet; - prints it instead of the usual one.",
-    *TABLES,
-    required=False,
+    *TABLES, about="Also write the scores as a table; - prints it instead of the usual one.", required=False
 )
 @JSON
 def amr(

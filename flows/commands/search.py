@@ -71,8 +71,7 @@ def search(
 ) -> None:
     """Find the texts most similar to TEXT, optionally in one aspect.
 
-    Searches the texts of the project's newest release, those with labels if there are any, or those of --among. The
-    search is exact; vectors are kept in the project's runs for the next search of the same texts. A file that
+    The search is exact; vectors are kept in the project's runs for the next search of the same texts. A file that
     `facetflow encode` wrote, or `facets` from one, is searched by the vectors in it.
     """
     from features.sentences import normalise
@@ -114,7 +113,7 @@ def search(
 
 @click.command()
 @click.argument("file", type=INPUT)
-@output_options("Table to write (.tsv, .csv, .jsonl, .parquet), one row per neighbour. - is standard output.", *TABLES)
+@output_options(*TABLES)
 @click.option("--among", metavar="FILE|FOLDER|CORPUS", help="What is searched instead of FILE itself.")
 @ASPECT
 @ENCODER

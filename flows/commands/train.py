@@ -33,9 +33,9 @@ def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: 
     """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
     A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names.
-    After an interruption the same command continues from the checkpoint. A finished encoder is never replaced: other
-    settings, ratings or another release make another run. If one fails, the others are still trained: the exit code is
-    2 when some failed, 1 when all did.
+    After an interruption the same command continues. A finished encoder is never replaced: other settings, ratings or
+    another release make another run. If one fails, the others are still trained: the exit code is 2 when some failed, 1
+    when all did.
     """
     from features.store.store import Store
 
@@ -87,10 +87,10 @@ def evaluate(
 ) -> None:
     """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
 
-    NAME is an encoder of the project (all finished seeds of its newest finished training are evaluated, of those with
-    the settings of the project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by
-    default every trained encoder. --suite writes its scores next to those of the complete evaluation. If one fails, the
-    others are still scored: the exit code is 2 when some failed, 1 when all did.
+    NAME is an encoder of the project (all finished seeds of its newest finished training, with the settings of the
+    project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by default every trained
+    encoder. --suite writes its scores next to those of the complete evaluation. If one fails, the others are still
+    scored: the exit code is 2 when some failed, 1 when all did.
     """
     from flows.commands.runs import print_scores
     from flows.project import load

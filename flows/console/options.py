@@ -80,7 +80,7 @@ PROJECT_FILE = Path("facetflow.toml")
 """The project file used when no other is named."""
 
 
-def output_options(about: str, *names: str, required: bool = True) -> Callable[[Decorated], Decorated]:
+def output_options(*names: str, about: str = "", required: bool = True) -> Callable[[Decorated], Decorated]:
     """Return the options of a file to write: -o, and --format, whose first name is the default for standard output."""
     form = click.option(
         "--format",
@@ -88,6 +88,7 @@ def output_options(about: str, *names: str, required: bool = True) -> Callable[[
         type=click.Choice(names),
         help=f"Format, if the suffix does not determine it.  [default for -: {names[0]}]",
     )
+    about = about or "File to write; its suffix sets the format. - is standard output."
     output = click.option("-o", "--output", required=required, type=OUTPUT, help=about)
     return lambda command: output(form(command))
 
