@@ -64,8 +64,8 @@ class LimitSettings(Closed):
     """Shares above which a build publishes nothing.
 
     Args:
-        rejected_rows: rows of a table that could not be processed, in [0, 1].
-        failed_shards: shards of the build that failed, in [0, 1]; none of embeddings if `neighbours` are to be drawn.
+        rejected_rows: rows of a table that could not be processed.
+        failed_shards: shards of the build that failed; none of embeddings if `neighbours` are to be drawn.
     """
 
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
@@ -76,11 +76,10 @@ class RetentionSettings(Closed):
     """What each build deletes at its end, as `facetflow gc` does; nothing without `days`.
 
     Args:
-        days: minimum age of what is deleted: files that no release needs, pages, logs and records of builds that
-            published no release that is kept.
-        trainings: also delete trainings that newer ones have replaced, as `facetflow gc --runs` does.
-        releases: also delete releases that were replaced so long ago and that no training in `runs` reads, as
-            `facetflow gc --releases` does; not for a store that other projects train on.
+        days: minimum age of what is deleted: files that no release needs, pages, logs and records of old builds.
+        trainings: also delete trainings that newer ones have replaced.
+        releases: also delete releases that were replaced so long ago and that no training in `runs` reads; not for a
+            store that other projects train on.
     """
 
     days: float | None = Field(default=None, ge=1, le=36500)

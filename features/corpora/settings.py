@@ -41,9 +41,9 @@ class DrawSettings(Closed):
     `dev` the end, and `train` what is in between.
 
     Args:
-        dev: share of the texts or pairs, in [0, 1).
-        test: share of the texts or pairs, in [0, 1).
-        seed: seed of the drawing; another one draws other texts or pairs.
+        dev: share of the texts or pairs.
+        test: share of the texts or pairs.
+        seed: seed of the drawing.
     """
 
     dev: Share = 0.0
@@ -138,16 +138,16 @@ class CorpusSettings(_SourceSettings):
     """A corpus: sentence pairs, or texts with labels, that go into the store.
 
     Args:
-        files: the files of each split; two PENMAN files, of sentences a and b, for the dataset `penman`. May be left
-            out for data that come with facetflow.
+        files: the files of each split; for the dataset `penman` two, of sentences a and b. May be left out for data in
+            the package.
         labels: labels of the rows to use, or `all`, the default.
         negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
             whole.
         neighbours: with how many of those nearest to it by their embeddings a sentence of `train` is also paired: dense
             pairs, from which facets (`s3bert`) are learnt better.
         caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
-        draw: for texts with labels, or pairs, without files for all splits: the shares drawn for the others from the
-            files of train or the only ones, and the seed.
+        draw: for texts with labels, or pairs, without files for all splits: the shares drawn for the others, and the
+            seed.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -246,8 +246,8 @@ class EvaluationSet(_SourceSettings):
 
     Args:
         split: split of the dataset.
-        file: its file; two PENMAN files for the dataset `penman`. May be left out for data that come with facetflow.
-            Texts with a class in one file are cross-validated.
+        file: its file; for the dataset `penman` two. May be left out for data in the package. Texts with a class in one
+            file are cross-validated.
         files: instead of `file`, for texts or judged pairs that a classifier is trained on (the suite `transfer`): the
             files of `train`, optionally `dev`, and `test`.
     """
@@ -309,8 +309,7 @@ class LeakageSettings(Closed):
     """The guard against evaluation sentences in training data.
 
     Args:
-        mode: `drop` keeps pairs and texts with such a sentence out of the splits `train`; `report` counts them; `off`
-            ignores them.
+        mode: `drop` keeps what has such a sentence out of `train`; `report` counts it; `off` ignores it.
         evaluation: sets whose sentences are guarded in addition to those under `[[evaluation]]`.
     """
 

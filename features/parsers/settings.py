@@ -36,11 +36,11 @@ class AmrSettings(_ParserSettings):
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own graphs, found
             by their `::snt`. When missing, `penman` if `graphs` or `bank` are given, or a corpus has the dataset
-            `penman`; then sentences of any corpus without a graph are rejects: set `embedded` to parse all.
+            `penman`; then sentences without a graph are rejects.
         graphs: the user's PENMAN files (`penman`).
         bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
         model: name or folder of an amrlib parser (`amrlib`; by default `parse_xfm_bart_large`); `embedded`, or the
-            folder of a model that was trained like the embedded one (`embedded`).
+            folder of one that was trained like it (`embedded`).
         tokenizer: folder or Hub name of its tokenizer; None means the model's own, else the one in its configuration.
         batch_size: sentences per batch (`amrlib`, `embedded`).
         beams: width of the beam search (`amrlib`); the first well-formed graph of the beam is used.

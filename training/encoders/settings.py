@@ -85,12 +85,12 @@ class EncoderSettings(Trainable):
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to train on; all when empty.
         splits: names of the splits to train on and to choose the best model by.
-        choose_by: criterion for the best model: the loss on the dev split, or the name of a set with split `dev` under
-            `[[evaluation]]`: Spearman's correlation between the cosines of its pairs and their ratings.
-        search: settings to try values of, in every combination, each from the same start; the best on dev is kept: `{
-            learning_rate = [1e-5, 2e-5, 5e-5] }`.
-        pool: work pool of a Prefect server in which `refresh` lets it be trained and evaluated, such as one with GPUs;
-            the project's when missing. `facetflow deploy` again after changing it.
+        choose_by: criterion for the best model: the loss on the dev split, or the name of a rated set with split `dev`
+            under `[[evaluation]]`, by Spearman's correlation with its ratings.
+        search: settings to try values of, in every combination; the best on dev is kept: `{ learning_rate = [1e-5,
+            2e-5, 5e-5] }`.
+        pool: work pool of a Prefect server for its trainings and evaluations by `refresh`; the project's when missing.
+            `facetflow deploy` again after changing it.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
@@ -169,11 +169,10 @@ class TunedSettings(EncoderSettings):
     Args:
         max_tokens: longer sentences are truncated, also by the finished encoder.
         layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
-        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of the
-            attention weights, which on a CPU makes training on long texts twice as slow.
+        dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of
+            attention, which on a CPU doubles the time of long texts.
         cache_gib: memory for the outputs of the frozen layers.
         disk_gib: space for what exceeds it, in the folder for temporary files; beyond that outputs are recomputed.
-            Trainings of one command share them.
     """
 
     max_tokens: Annotated[int, Field(ge=8)] = 128
@@ -190,10 +189,9 @@ class PairSettings(TunedSettings):
         labels: labels to classify; all that occur when empty.
         positive_label: positive label of `f1` and `average_precision`.
         classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
-        layers: how many layers of the backbone to keep, the first ones; all by default. With fewer the encoder is
-            smaller and faster, and its words know less of their sentence.
-        words_below: how many layers below the last one the word vectors of the structure come from; those layers must
-            be tuned, so it is less than `layers_tuned`.
+        layers: how many of the first layers of the backbone to keep; all by default.
+        words_below: how many layers below the last one the word vectors of the structure come from; less than
+            `layers_tuned`.
         new_learning_rate: peak learning rate of the modules that the backbone does not have, and of the classifier.
     """
 

@@ -26,13 +26,13 @@ class LoopSettings(Closed):
     Args:
         epochs: passes over the training data.
         steps: number of steps after which the training ends, if its epochs have more; no limit when missing.
-        batch_size: size of a batch over all processes, in pairs, sentences or word pieces, depending on the kind.
+        batch_size: size of a batch over all processes, in pairs, sentences or word pieces.
         accumulate: batches per step; their gradients are averaged.
         learning_rate: peak rate, reached after the warm-up; groups of parameters may have a multiple of it.
-        warmup: share of all steps in which the rate grows linearly, in [0, 1).
+        warmup: share of all steps in which the rate grows linearly.
         warmup_steps: maximum number of warm-up steps; no limit when missing.
         schedule: after the warm-up: linear decay to 0, or the constant peak rate.
-        decay: share of all steps, at the end, in which a linear schedule decays; all after the warm-up when missing.
+        decay: share of all steps, at the end, in which a linear schedule decays; all when missing.
         weight_decay: weight decay of AdamW.
         betas: betas of AdamW.
         gradient_norm: gradients are clipped to this norm.

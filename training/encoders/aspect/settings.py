@@ -43,22 +43,22 @@ class AspectSettings(TunedSettings):
             or in any (`union`); `routes` is one encoder with a route for each, `encode(texts, task="country")`.
         objective: `info_nce` separates positives from the negatives of triplets and of the batch; `multiple_negatives`
             from those of the batch; `simcse` needs no labels: a text is its own positive, with other dropout.
-        masked: whether texts that share the anchor's label are no negatives of it in the batch. `false`, the usual
-            multiple negatives ranking, is for comparison.
-        negatives: negatives of triplets: `other_aspect` prefers a text that shares a label in another aspect, or in
-            some of several; `any` takes any that is not alike.
+        masked: whether texts that share the anchor's label are no negatives of it in the batch; `false` is the usual
+            multiple negatives ranking.
+        negatives: negatives of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any`
+            takes any that is not alike.
         temperature: temperature of the objective (τ).
         pooling: `cls` or `mean` of the tokens; as in the backbone when missing.
         layers_tuned: how many of the last layers to tune, or `all`, with the token embeddings; 0 learns only a linear
             layer on the embeddings, for each route one, in seconds.
         max_tokens: longer texts are truncated, also by the finished encoder.
         min_texts: labels with fewer training texts are not used.
-        held_out_labels: share of the labels that are held out of training with all their texts, to measure how an
-            aspect generalises; `training.json` names them.
+        held_out_labels: share of the labels that are held out of training, to measure how an aspect generalises;
+            `training.json` names them.
         held_out_seed: seed of the choice of these labels, which depends on their names.
         triplets_per_text: number of triplets with each text as anchor, per epoch.
-        embed_at_once: maximum number of texts of a batch whose activations are in memory at once: the rest is computed
-            twice; all when missing.
+        embed_at_once: maximum number of texts of a batch with activations in memory: the rest is computed twice; all
+            when missing.
         route_learning_rate: peak learning rate of the linear layers.
         choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours of each,
             or the dev loss.

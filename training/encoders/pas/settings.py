@@ -25,10 +25,9 @@ class PasSettings(PairSettings):
         weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
             `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
-        harmed: share of the spans that are corrupted, to measure the cost of tagger errors, in [0, 1].
+        harmed: share of the spans that are corrupted, to measure the cost of tagger errors.
         harm: kind of corruption: spans are `dropped`, or their arguments `moved` to another place.
-        training_share: share of the training pairs to use, in (0, 1], by the seed of the loop; larger shares include
-            smaller ones.
+        training_share: share of the training pairs to use; larger shares include smaller ones.
         tagger: `model` under [srl] of the training roles, by which the finished encoder tags; of a folder, the absolute
             path.
         tags: `tags` under [srl], if predicates are found by parts of speech.
