@@ -62,20 +62,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "new": ("facetflow new my-project --kind aspect", "facetflow new example --example"),
-    "refresh": ("facetflow refresh",),
-    "build": ("facetflow build", "facetflow build --dask-address tls://scheduler:8786"),
+    "build": ("facetflow build --dask-address tls://scheduler:8786",),
     "plan": ("facetflow plan --explain",),
-    "diff": ("facetflow diff", "facetflow diff 3 7 --json"),
+    "diff": ("facetflow diff 3 7 --json",),
     "retry": ("facetflow retry --failed",),
-    "train": ("facetflow train", "facetflow train s3bert --release 2 --seeds 5"),
-    "evaluate": ("facetflow evaluate", "facetflow evaluate s3bert --suite ratings"),
-    "runs": ("facetflow runs", "facetflow runs s3bert --json"),
+    "train": ("facetflow train s3bert --release 2 --seeds 5",),
+    "evaluate": ("facetflow evaluate s3bert --suite ratings",),
     "compare": (
-        "facetflow compare syntax twin",
         "facetflow compare twin syntax --html differences.html",
         "facetflow compare s3bert/00001-4f1c9a s3bert/00002-4f1c9a",
     ),
-    "explore": ("facetflow explore", "facetflow explore --texts notes.txt"),
+    "explore": ("facetflow explore --texts notes.txt",),
     "explain": (
         'facetflow explain "two cats look" "a cat looks"',
         "facetflow explain --pairs pairs.tsv --html pairs.html",
@@ -96,20 +93,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "facets": ("facetflow facets vectors.parquet -o facets.parquet",),
     "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
     "align": ("facetflow align first.amr second.amr -o pairs.html",),
-    "score amr": ("facetflow score gold.amr parsed.amr", "facetflow score gold.amr parsed.amr --metrics smatch,srl"),
+    "score amr": ("facetflow score gold.amr parsed.amr --metrics smatch,srl",),
     "score srl": ("facetflow score srl gold.conll",),
-    "contrast": ("facetflow contrast -o contrasts.tsv", "facetflow contrast sentences.txt -o contrasts.tsv"),
+    "contrast": ("facetflow contrast sentences.txt -o contrasts.tsv",),
     "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
     "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
     "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),
-    "publish": (
-        "facetflow publish -o published",
-        "facetflow publish --encoder s3bert --name me/my-encoder -o published --push",
-    ),
-    "models pull": ("facetflow models pull", "facetflow models pull all-MiniLM-L12-v2"),
-    "up": ('facetflow up --cron "0 3 * * *"', 'facetflow up --cron "0 3 * * *" --systemd'),
+    "publish": ("facetflow publish --encoder s3bert --name me/my-encoder -o published --push",),
+    "models pull": ("facetflow models pull all-MiniLM-L12-v2",),
+    "up": ('facetflow up --cron "0 3 * * *" --systemd',),
     "deploy": ('facetflow deploy --cron "0 3 * * *"',),
-    "gc": ("facetflow gc --dry-run", "facetflow gc --older-than 12h", "facetflow gc --runs --older-than 30d"),
+    "gc": ("facetflow gc --runs --older-than 30d --dry-run",),
 }
 """Examples at the end of a command's help: command → lines to type, quoted for a shell."""
 

@@ -484,7 +484,7 @@ class NoEncoderForAspect(ModelError, code="FF423"):
 
 
 class WrongRoute(ModelError, code="FF424"):
-    """The encoder was not trained for this aspect: name one that it was trained for."""
+    """The encoder was not trained for this aspect, or for several: name one that it was trained for."""
 
 
 class NotFinite(ModelError, code="FF425"):

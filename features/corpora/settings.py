@@ -85,10 +85,10 @@ class _SourceSettings(Closed):
         aspects: of such a table: aspect → column with its labels.
         separator: of such a table: what stands between several labels in a cell, such as ","; by default as the record
             says, "|" for a table of your own.
-        columns: role → column, for a table whose column names differ from those of the record; positions from 0 for a
-            table without a header line. `group` is for `draw`: the topic or document of a pair.
+        columns: role → column, for a table with other column names than the record; positions from 0 without a header
+            line. `group` is for `draw`: the topic or document of a pair.
         quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as the
-            record says, else, and with `columns`, detected from the file.
+            record says, or detected from the file.
     """
 
     dataset: Annotated[str, AfterValidator(_known_dataset)]

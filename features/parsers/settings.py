@@ -104,7 +104,7 @@ class EmbeddingSettings(_ParserSettings):
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `bfloat16` changes similarities by about 0.0004 and takes two thirds of the time on a CPU that is
-            faster in it (as `auto` in `[amr]` finds it), more on others.
+            faster in it, more on others.
     """
 
     enabled: bool | None = None

@@ -78,9 +78,9 @@ def _run(flow: str, project: Path, dask_address: str | None, *, as_json: bool, *
 @JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
-    """Show what a refresh would do: shards of each stage, the release, trainings and evaluations; nothing is written.
+    """Show what a refresh would do: shards of each stage, the release, trainings and evaluations.
 
-    The exit code is 0 also when it says that nothing would be published.
+    Nothing is written. The exit code is 0 also when it says that nothing would be published.
     """
     from flows.building.ingest_corpora import in_words, warnings
     from flows.building.planning import look_ahead

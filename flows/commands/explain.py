@@ -138,8 +138,8 @@ def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[P
 def explore(project: Path, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
     """Open pages that explain pairs and search texts, and show the project's tables and trainings.
 
-    The pages are served by this machine to the browser that opens the printed address, and to nobody else. Without a
-    project they work with the encoder that comes with facetflow. Ctrl-C ends it.
+    The pages are served to the browser that opens the printed address, and to nobody else. Without a project they work
+    with the encoder that comes with facetflow. Ctrl-C ends it.
     """
     from flows.console.explaining import Explainer
     from flows.console.here import Here

@@ -81,8 +81,8 @@ def align(
 ) -> int:
     """Show which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
 
-    Graphs are paired in file order; files with different ids (`# ::id`) or numbers of graphs are refused. An invalid
-    or missing graph leaves its pair empty; it is named on stderr, and the exit code is 2.
+    Files with different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves its pair
+    empty; it is named on stderr, and the exit code is 2.
     """
     from features.graph_files.aligned import FORMATS, WRITERS, align_files
     from flows.watching.file_progress import FileProgress

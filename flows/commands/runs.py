@@ -24,10 +24,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 @JSON
 @click.pass_obj
 def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
-    """List the trainings of the encoders NAME, by default of all: release, seed, state, and scores if evaluated.
-
-    Unfinished and failed trainings are listed too, with what is known about them.
-    """
+    """List the trainings of the encoders NAME, by default of all: release, seed, state, and scores if evaluated."""
     from flows.console.run_list import list_runs, run_messages, runs_table
     from flows.project import load
 

@@ -82,9 +82,8 @@ def amr(
 ) -> int:
     """Score the graphs of PARSED against those of GOLD: precision, recall and F1 of all triples together.
 
-    Graphs are paired by `# ::id` if all have one, else by position; - is standard input. Smatch is exact, so scores are
-    the same on every run. An invalid or missing parsed graph counts as empty; it is named on stderr, and the exit code
-    is 2.
+    Graphs are paired by `# ::id` if all have one, else by position; - is standard input. Smatch is exact. A wrong or
+    missing parsed graph counts as empty; it is named on stderr, and the exit code is 2.
     """
     from features.core.files import write_table
     from features.graph_files.scored import score_files

@@ -15,8 +15,8 @@ class PasSettings(PairSettings):
     """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        positive_label: label of paraphrases. If no pair has the default, the one label among `paraphrase`, `duplicate`,
-            `true` and `yes` that pairs have, in any letter case.
+        positive_label: label of paraphrases. If no pair has the default, the only one of `paraphrase`, `duplicate`,
+            `true` and `yes` that pairs have.
         classifier: input of the classifier, from the embeddings u and v of a pair. The default does not change when the
             sentences are swapped; with `u` and `v` the order counts.
         spans: `tagged` are those of the semantic roles. For comparison, by the seed of the loop: `random` are as many

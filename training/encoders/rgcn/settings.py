@@ -30,15 +30,15 @@ class RgcnSettings(PairSettings):
         labels: classes of `softmax`, and labels of the pairs that `distillation` uses; all that occur when empty.
         classifier: input of the classifier of `softmax`, from the embeddings u and v of a pair; with `u` and `v` their
             order counts.
-        positive_label: label of pairs whose sentence b is a positive of a. If no pair has the default, the one label
-            among `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have, in any letter case.
+        positive_label: label of pairs whose sentence b is a positive of a. If no pair has the default, the only one of
+            `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have.
         negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
         temperature: temperature τ of `multiple_negatives`.
         choose_by: criterion for the best model: the `loss` on the dev split; with `softmax` also `average_precision`
             or, at the best threshold, `f1` of the positive label; or the name of a set with split `dev` under
             `[[evaluation]]`.
-        parser: name, or absolute path of the folder, of the spaCy pipeline of the training trees, with which the
-            finished encoder parses; required if that is not a known model.
+        parser: name, or absolute path, of the spaCy pipeline of the training trees, with which the finished encoder
+            parses; required if not a known model.
         new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
     """
 
