@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     "--pairs",
     "table",
     type=INPUT,
-    help="A table (TSV, CSV, JSONL, Parquet; - is standard input), with columns as in a corpus of the project, "
-    "sentence_a and sentence_b, or as in a known dataset.",
+    help="A table (TSV, CSV, JSONL, Parquet; - is standard input) instead of two sentences, with columns as in a "
+    "corpus of the project, sentence_a and sentence_b, or as in a known dataset.",
 )
 @click.option(
     "--graphs",
