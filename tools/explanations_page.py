@@ -119,12 +119,14 @@ def render(tried: Mapping[str, Sequence[Tried]]) -> str:
     Args:
         tried: part → its pairs.
     """
-    lines = [_HEAD, f"The first 30: {count(tried['tuned'])}. The other 30: {count(tried['held_out'])}:\n"]
-    for each in tried["held_out"]:
-        said = each.words.sentence + (f" *{each.note}*" if each.note else "")
-        verdict = "" if each.verdict == "right" else f" ({each.verdict}; a person: {each.pair['gold']})"
-        lines.append(f"- **{each.pair['kind']}**{verdict}: {each.pair['a']} {each.pair['b']}\\\n  {said}")
-    lines.append("")
+    lines = [_HEAD]
+    for part, pairs in tried.items():
+        lines += [f"## {'The 30 tuned on' if part == 'tuned' else 'The 30 held out'}: {count(pairs)}", ""]
+        for each in pairs:
+            said = each.words.sentence + (f" *{each.note}*" if each.note else "")
+            verdict = "" if each.verdict == "right" else f" ({each.verdict}; a person: {each.pair['gold']})"
+            lines.append(f"- **{each.pair['kind']}**{verdict}: {each.pair['a']} {each.pair['b']}\\\n  {said}")
+        lines.append("")
     return "\n".join(lines)
 
 
