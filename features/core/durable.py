@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from features.core import leftovers
@@ -28,7 +29,13 @@ def sync(path: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Force all files below a folder to disk, and their names, so that a rename of it publishes whole files only."""
+    """Force all files below a folder to disk, and their names, so that a rename of it publishes whole files only.
+
+    Weights, which safetensors makes readable for their owner alone, get the mode of any new file.
+    """
+    for weights in folder.rglob("*.safetensors"):
+        with suppress(OSError):  # a file system without modes
+            weights.chmod(folder.stat().st_mode & 0o666)
     for path in (*folder.rglob("*"), folder):
         sync(path)
 

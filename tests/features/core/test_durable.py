@@ -4,10 +4,12 @@ import errno
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from sentences import refused
 
-from features.core.durable import write_whole
+from features.core.durable import sync_all, write_whole
 from features.core.faults import StoreUnreachable
 from features.core.file_errors import clear_errors
 
@@ -109,3 +111,13 @@ def test_errors_say_what_to_do(error):
         raise error
     assert raised.value.__cause__ is error
     assert "\n" not in str(raised.value)
+
+
+def test_weights_can_be_read_by_those_who_can_read_their_folder(tmp_path):
+    (tmp_path / "2_Dense").mkdir()
+    save_file({"weight": np.zeros(2)}, tmp_path / "2_Dense" / "model.safetensors")
+    tmp_path.chmod(0o750)
+
+    sync_all(tmp_path)
+
+    assert (tmp_path / "2_Dense" / "model.safetensors").stat().st_mode & 0o777 == 0o640
