@@ -184,6 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed, as by `<&-`: the next file that is opened would take its place
             setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 (as long as the process lives)
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 (no HOME, and a user id that the system does not know)
+        os.environ["HOME"] = "/"  # as Docker has it: libraries, too, ask for one
     # No process that follows from this one looks for modules in its working folder: a user's `tasks` would hide ours.
     os.environ["PYTHONSAFEPATH"] = "1"
     # Nor for compiled kernels, which are unpickled: a .numba_config.yaml there could name a cache of somebody else's.

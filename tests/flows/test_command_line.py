@@ -489,6 +489,17 @@ def test_nothing_is_sent_whichever_command_imports_prefect():
     subprocess.run([sys.executable, "-c", code], env=as_usual, check=True)
 
 
+def test_a_user_whom_the_system_does_not_know_has_a_home():
+    code = (
+        "import pathlib, pwd; from flows import command_line\n"
+        "pwd.getpwuid = lambda _: {}['unknown']\n"  # as for a user id that only a container has
+        "command_line.run = lambda _: 0 if pathlib.Path.home().is_dir() else 1\n"
+        "command_line.main()"
+    )
+    homeless = {name: value for name, value in os.environ.items() if name != "HOME"}
+    subprocess.run([sys.executable, "-c", code], env=homeless, check=True)
+
+
 def test_a_working_folder_names_no_cache_of_compiled_kernels(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs")
     code = (
