@@ -32,7 +32,7 @@ _VARIES = [
     (rf"(?<![\w>]){re.escape(tempfile.gettempdir())}/[\w.-]+", "<tmp>"),
     (re.escape(str(Path.home())), "<home>"),
     (rf"\b{re.escape(socket.gethostname())}\b", "<host>"),
-    (r"<host>:\d+", "<host>:<n>"),
+    (r"<host>:\d+(-[0-9a-f]+)?", "<host>:<n>"),
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<uuid>"),
     (r"\.(pull|facetflow-\w+)-\w+", r".\1-<n>"),
     (r"\b(0x)?[0-9a-f]{12,}\b", "<digest>"),

@@ -44,7 +44,7 @@ class RunRecord:
     outside: float | None = None  # share of the workers' time spent outside stages; None for a run without workers
     # stage → seconds from its first submission to its last receipt; those of several stages overlap
     spans: Mapping[str, float] = field(default_factory=dict)
-    process: str = ""  # host and process id, such as `host:4711`
+    process: str = ""  # host, process id and a draw, such as `host:4711-9f3c1a`
     number: int = 0  # position among the runs of the store, from 1: clocks may go back
 
 

@@ -1,8 +1,10 @@
 """Who may write a store: its project, one build or clean-up at a time, and what the lease says about its holder."""
 
 import os
+import secrets
 import socket
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Literal
 
 from features.core.faults import NoRelease
@@ -28,9 +30,10 @@ def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> 
     return store
 
 
+@cache
 def this_process() -> str:
-    """Return the name of this process: host and process id."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    """Return the name of this process: host, process id, and a draw: a container started again has the same of both."""
+    return f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def only_writer(store: Store) -> AbstractContextManager[None]:

@@ -38,6 +38,17 @@ def test_a_run_is_running_while_its_process_holds_the_lock(store: Store) -> None
         assert fate(store, record(this_process())) == "running"
 
 
+def test_a_killed_run_is_not_taken_for_one_of_the_same_host_and_process_id() -> None:
+    code = (
+        "import os; from flows.building.store_access import this_process\n"
+        "os.getpid = lambda: 1\n"  # as in a container that is started again
+        "print(this_process() == this_process(), this_process())"
+    )
+    first, second = (subprocess.check_output([sys.executable, "-c", code], text=True) for _ in range(2))
+    assert first.startswith(f"True {socket.gethostname()}:1")
+    assert first != second
+
+
 def test_a_second_writer_is_told_who_the_first_is(store: Store) -> None:
     with only_writer(store), refused(AnotherProcess), only_writer(store):
         pass
