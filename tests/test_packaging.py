@@ -71,7 +71,14 @@ def test_the_image_copies_what_is_there_and_starts_what_is_installed(root, proje
     assert entry[0] in project["scripts"]
 
 
-@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
+@pytest.mark.parametrize("file", ["Dockerfile", "examples/clusters/Dockerfile"])
+def test_whoever_runs_an_image_has_its_compiled_metrics(root, file):
+    text = (root / file).read_text()
+    (kernels,) = re.findall(r"NUMBA_CACHE_DIR=(\S+)", text)
+    assert text.index("warm_up()") < text.index(f"chmod -R a+rwX {kernels}")
+
+
+@pytest.mark.parametrize("file", ["Makefile", "Dockerfile", "examples/clusters/Dockerfile"])
 def test_what_set_up_calls_is_there(root, file):
     calls = re.findall(r"from ([\w.]+) import (\w+)", (root / file).read_text())
     assert calls
