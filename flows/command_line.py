@@ -224,7 +224,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         warn(f"{PROGRAM}: Interrupted.")
         return 128 + signal.SIGINT
-    except Exception as error:  # noqa: BLE001 (the last resort: the user sees one sentence, the log has the rest)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 (also a panic in Rust: the user sees one sentence, the log has the rest)
         fault = fault_of(error)
         warn(f"{PROGRAM}: {without_passwords(fault.with_code())}")
         if isinstance(fault, PartlyDoneError):  # its result is written already

@@ -39,8 +39,8 @@ _OF_CLASS: dict[type[OSError], int] = {
     FileExistsError: errno.EEXIST,
 }
 """Libraries also raise these without a number."""
-_NO_MORE = ("can't start new thread", f"[Errno {errno.EAGAIN}] {os.strerror(errno.EAGAIN)}")
-"""What is said where a thread or a process is refused."""
+_NO_MORE = ("can't start new thread", os.strerror(errno.EAGAIN))
+"""What is said, by Python and by Rust, where a thread or a process is refused."""
 
 
 def system_number(error: BaseException) -> int | None:
@@ -51,7 +51,7 @@ def system_number(error: BaseException) -> int | None:
     >>> system_number(RuntimeError("cannot write (os error 28)"))
     28
     """
-    if isinstance(error, MemoryError) or str(error) in _NO_MORE:
+    if isinstance(error, MemoryError) or any(said in str(error) for said in _NO_MORE):
         return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno

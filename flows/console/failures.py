@@ -22,14 +22,14 @@ from flows.server.passwords import without_passwords
 from flows.terminal import detail, keep_traceback
 
 
-def fault_of(error: Exception) -> FacetflowError:
+def fault_of(error: BaseException) -> FacetflowError:
     """Return the fault, with code and sentence, for an error that ended a command."""
     if isinstance(error, FacetflowError):
         return error
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
-    if isinstance(error, OSError | RuntimeError | MemoryError) and (sentence := _of_the_file_system(error)):
+    if sentence := _of_the_file_system(error):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return FileSystem(sentence)
     if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
@@ -51,7 +51,7 @@ def _of_text(error: UnicodeEncodeError | UnicodeDecodeError) -> str:
     return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 
-def _of_the_file_system(error: Exception) -> str | None:
+def _of_the_file_system(error: BaseException) -> str | None:
     """Return the sentence for an error of the file system, None for any other, such as one of the network."""
     remedy = advice(error)
     if remedy is None:
@@ -67,7 +67,7 @@ def _of_the_file_system(error: Exception) -> str | None:
     return f"{what} cannot be used{text}: {remedy}{_traceback_of(error)}."
 
 
-def _traceback_of(error: Exception) -> str:
+def _traceback_of(error: BaseException) -> str:
     """Write the traceback to its own file and return the words that name it; none if the disk is full."""
     try:
         return f"; the traceback is in {keep_traceback(without_passwords(''.join(traceback.format_exception(error))))}"

@@ -271,6 +271,10 @@ def of_system(number, file=None):
         (RuntimeError("can't start new thread"), "memory, threads or processes are used up"),
         (of_system(errno.EAGAIN), "memory, threads or processes are used up"),  # of a fork
         (MemoryError(), "memory, threads or processes are used up"),
+        (  # how a Rust library panics: no Exception
+            BaseException('cannot spawn: Os { code: 11, message: "Resource temporarily unavailable" }'),
+            "memory, threads or processes are used up",
+        ),
         (RuntimeError("Could not determine home directory."), "it does not exist; check the path"),  # of `~data/store`
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
         (
