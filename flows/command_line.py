@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # SIGTERM becomes an exception, as an interrupt is, so that servers and clusters are stopped on the way out.
     signal.signal(signal.SIGTERM, _end)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
-        signal.signal(signal.SIGHUP, _hang_up)
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     sys.exit(run(arguments))
 
 
@@ -241,11 +241,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _end(number: int, _frame: object) -> None:
     signal.signal(number, signal.SIG_IGN)
     sys.exit(128 + number)
-
-
-def _hang_up(_number: int, _frame: object) -> None:
-    """End as by SIGTERM when the terminal has closed."""
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

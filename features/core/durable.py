@@ -29,14 +29,11 @@ def sync(path: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Force all files below a folder to disk, and their names, so that a rename of it publishes whole files only.
-
-    Weights, which safetensors makes readable for their owner alone, get the mode of any new file.
-    """
-    for weights in folder.rglob("*.safetensors"):
-        with suppress(OSError):  # a file system without modes
-            weights.chmod(folder.stat().st_mode & 0o666)
+    """Force all files below a folder to disk, and their names, so that a rename of it publishes whole files only."""
     for path in (*folder.rglob("*"), folder):
+        if path.suffix == ".safetensors":  # the library makes them for their owner alone
+            with suppress(OSError):  # a file system without modes
+                path.chmod(folder.stat().st_mode & 0o666)
         sync(path)
 
 

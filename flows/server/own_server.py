@@ -10,7 +10,6 @@ Every user of the machine can reach the port, and whoever may use the API runs c
 password of its own, and answers only to its own address: a page from elsewhere cannot reach it through a browser.
 """
 
-import errno
 import os
 import secrets
 import select
@@ -207,13 +206,10 @@ class OwnServer:
 
 
 def _no_port(port: int, error: OSError) -> str:
+    reason = os.strerror(error.errno or 0)
     if not port:
-        return f"No port of 127.0.0.1 is free for a Prefect server ({os.strerror(error.errno or 0)}): free one."
-    if error.errno == errno.EADDRINUSE:
-        return f"Port {port} of 127.0.0.1 is taken: give another one with --port."
-    if error.errno == errno.EACCES:
-        return f"Port {port} of 127.0.0.1 is reserved for the superuser: give one from 1024 up with --port."
-    return f"Port {port} of 127.0.0.1 cannot be used ({os.strerror(error.errno or 0)}): give another one with --port."
+        return f"No port of 127.0.0.1 is free for a Prefect server ({reason}): free one."
+    return f"Port {port} of 127.0.0.1 cannot be used ({reason}): give another one, from 1024 up, with --port."
 
 
 @contextmanager

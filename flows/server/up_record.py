@@ -98,10 +98,9 @@ def write(url: str | None) -> None:
 def projects() -> dict[str, str | None]:
     """Return the project files that were registered on the server → the schedule that was given last."""
     try:
-        content = json.loads((state_folder() / _PROJECTS).read_text(encoding="utf-8"))
+        return dict(json.loads((state_folder() / _PROJECTS).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
-    return dict(content)
 
 
 def record_project(project_file: Path, cron: str | None) -> None:
