@@ -17,7 +17,7 @@ from typing import Literal
 
 from features.core.errors import StoreError
 from features.core.faults import ReleaseCountWrong, StoreDamaged
-from features.core.file_errors import explain
+from features.core.file_errors import clear_errors, explain
 from features.core.types import Shard
 from features.store.delta import Table
 from features.store.receipts import DataFile
@@ -64,7 +64,8 @@ def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> lis
     """Return those of a table's files, as its log names them, that are damaged; `deep` reads every byte."""
     listed = list(files)
     found = zip(listed, table.stats(listed), strict=True)
-    flaws = table.storage.map(lambda pair: _flaw(table, *pair, deep=deep), found)
+    with clear_errors(f"Checking table {table.name!r} in {table.storage.location!r}"):
+        flaws = table.storage.map(lambda pair: _flaw(table, *pair, deep=deep), found)
     return [
         Damage(table.name, file.stage or table.name, file.shard, file.path, *flaw)
         for file, flaw in zip(listed, flaws, strict=True)
@@ -95,7 +96,7 @@ def _flaw(table: Table, file: DataFile, entry: Entry | OSError, *, deep: bool) -
                 return "content", "is not what was written: its sha256 is not the one in its name"
     except FileNotFoundError:
         return "missing", "is missing"
-    except OSError as error:
+    except table.storage.flaws as error:
         return "unreadable", f"cannot be read: {explain(error)}"
     return None
 

@@ -96,8 +96,9 @@ class Table:
         return f"{self._folder}/{path}"
 
     def stats(self, files: Iterable[DataFile]) -> list[Entry | OSError]:
-        """Describe files as they are in the store, or return why one cannot be."""
-        return self.storage.stats(self._folder, [self.file(file.path) for file in files])
+        """Describe files as they are in the store, or return the flaw of one that cannot be."""
+        with self._clear_errors("Checking"):
+            return self.storage.stats(self._folder, [self.file(file.path) for file in files])
 
     def create(self) -> str:
         """Make the table unless another process has, and return its id.

@@ -15,7 +15,6 @@ is a conditional PUT of its own. Only if both read corpora may the later one rep
 build reads them again.
 """
 
-import errno
 import hashlib
 import json
 import os
@@ -62,6 +61,7 @@ class ObjectStorage(Storage):
     """The objects of a store below a prefix of a bucket."""
 
     readers = 16  # which mostly wait
+    flaws = FileNotFoundError
 
     def __init__(self, location: str) -> None:
         self.location = location
@@ -104,13 +104,9 @@ class ObjectStorage(Storage):
     def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
         if len(names) <= _FEW:
             return super().stats(folder, names)
-        try:
-            with _as_files(folder):
-                listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
-        except OSError as error:
-            return [error] * len(names)
-        absent = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        return [_entry(name, listed[name]) if name in listed else absent for name in names]
+        with _as_files(folder):
+            listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
+        return [_entry(name, listed[name]) if name in listed else FileNotFoundError() for name in names]
 
     def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
         listed = {meta["path"].rpartition("/")[2]: meta for meta in self._listed(folder)["objects"]}

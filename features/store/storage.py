@@ -78,6 +78,8 @@ class Storage(ABC):
     """What polars and delta-rs need besides `url`, such as an endpoint."""
     readers = 4
     """Objects that are asked for at once: hashing releases the GIL, and more gain nothing on one disk."""
+    flaws: type[OSError] = OSError
+    """Errors that tell of an object; others, such as of a network, say nothing about it."""
 
     def map(self, function: Callable[[_Of], _To], values: Iterable[_Of]) -> list[_To]:
         """Apply a function that waits for the storage to values, several at once; return its results in their order."""
@@ -93,12 +95,12 @@ class Storage(ABC):
         """Describe an object."""
 
     def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
-        """Describe objects below a folder, or return why one cannot be."""
+        """Describe objects below a folder, or return the flaw of one that cannot be; other errors are raised."""
 
         def described(name: str) -> Entry | OSError:
             try:
                 return self.stat(name)
-            except OSError as error:
+            except self.flaws as error:
                 return error
 
         return self.map(described, names)

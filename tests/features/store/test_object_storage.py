@@ -126,6 +126,22 @@ def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_l
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
 
 
+@pytest.mark.parametrize("few", [32, 0])
+def test_what_the_storage_refuses_to_tell_is_no_damage(bucket, filled, monkeypatch, few):
+    server, url = bucket
+    monkeypatch.setattr(object_storage, "_FEW", few)
+    asked = "/tables/amr/shard" if few else "GET /bucket?list-type=2&prefix=some%2Fprefix%2Ftables%2Famr%2F"
+    store = Store.open(url, create=True)
+    fill(store, filled)
+    for look in (store.damaged, lambda: store.damaged(deep=True), store.verify, lambda: store.read("amr")):
+        server.fail((asked, "403", 1))
+        with refused(StoreUnreachable):
+            look()
+    (file,) = store.committed("amr").values()
+    store.storage.delete(f"tables/amr/{file.path}")
+    assert [damage.problem for damage in store.damaged()] == ["missing"]
+
+
 def test_without_credentials_a_user_is_told_so(bucket, monkeypatch):
     _, url = bucket
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
