@@ -10,6 +10,10 @@ from features.core.faults import StoreUnreachable
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
+_ANSWER = re.compile("(?<=non-2xx status code: )[^:]+|(?<=<Code>)[^<]+")
+"""What a storage answered, as obstore, deltalake and polars tell it; its code says more: AccessDenied, ExpiredToken."""
+_NETWORK = re.compile("HTTP error|the storage answered (?!404)")
+"""What says nothing about a file, but of the way to it."""
 _NEXT_CAUSE = re.compile(r"\s*\x1b\[31m↳\x1b\[0m\s*")
 """How deltalake begins the line of a cause."""
 _FREE_SPACE = "free some space and run the same command again"
@@ -78,9 +82,10 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
 
     `otherwise` is the advice for an error that is not in the table.
     """
-    # A Rust error continues with its causes, a DeltaError with a stack trace.
-    said = _NEXT_CAUSE.sub(": ", str(error)).partition("\n")[0]
-    return advice(error) or f"{said.strip().rstrip('.;: ')}; {otherwise}"
+    said = first_line(error).rstrip(".;: ")
+    if _NETWORK.search(said):
+        return f"{said}; correct that and run again"
+    return advice(error) or f"{said}; {otherwise}"
 
 
 @contextlib.contextmanager
@@ -93,9 +98,12 @@ def clear_errors(action: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of an error's message, or the name of its type if it has none.
+    r"""Return the first line of an error's message, or its type if it has none; what a storage answered instead.
 
     >>> first_line(ValueError("no such label\nin the vocabulary")), first_line(KeyError())
     ('no such label', 'KeyError')
     """
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    said = _NEXT_CAUSE.sub(": ", str(error)).strip()  # a Rust error goes on with its causes, a DeltaError with a trace
+    if answer := _ANSWER.findall(said):
+        return f"the storage answered {' '.join(answer[:2])}"
+    return (said or type(error).__name__).splitlines()[0]

@@ -305,6 +305,4 @@ def _as_files(name: str) -> Iterator[None]:
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError) as error:
         raise FileExistsError(f"{name!r} exists") from error
     except exceptions.BaseError as error:
-        # The answer is XML, and its code says what is wrong: AccessDenied, ExpiredToken, RequestTimeTooSkewed.
-        said = " ".join(re.findall("(?<=status code: )[^:]+|(?<=<Code>)[^<]+", str(error))[:2])
-        raise OSError(f"the storage answered {said}" if said else first_line(error)) from error
+        raise OSError(first_line(error)) from error

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
-from features.core.file_errors import explain
+from features.core.file_errors import clear_errors, explain, first_line
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.stages.stage import Recipe
@@ -33,14 +33,15 @@ _FILE = "__file"
 @contextmanager
 def decoding(table: str, store: str) -> Iterator[None]:
     """Turn errors that polars raises while decoding files of a table into a `StoreError`; `store` is its location."""
-    try:
-        yield
-    # polars panics on some damaged files, and a panic is not an Exception.
-    except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise TableFileDamaged(
-            f"A file of table {table!r} in {store!r} is damaged: {reason}; `facetflow build --deep` makes it again."
-        ) from error
+    with clear_errors(f"Reading table {table!r} in {store!r}"):
+        try:
+            yield
+        # polars panics on some damaged files, and a panic is not an Exception.
+        except (pl.exceptions.PolarsError, FileNotFoundError, pl.exceptions.PanicException) as error:
+            raise TableFileDamaged(
+                f"A file of table {table!r} in {store!r} is damaged: {first_line(error).rstrip('.')}; "
+                "`facetflow build --deep` makes it again."
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,14 +286,12 @@ def _select_files(table: Table, version: int | None, shards: Collection[str] | N
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
     for file, found in zip(files, table.stats(files), strict=True):
-        shown = f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r}"
-        if isinstance(found, OSError):
+        if isinstance(found, OSError) or found.bytes != file.bytes:
+            lost = isinstance(found, OSError)
+            flaw = f"cannot be read: {explain(found)}" if lost else f"has {found.bytes} bytes instead of {file.bytes}"
             raise TableFileDamaged(
-                f"{shown} cannot be read: {explain(found)}; `facetflow build` makes it again if it is lost."
-            ) from found
-        if found.bytes != file.bytes:
-            raise TableFileDamaged(
-                f"{shown} has {found.bytes} bytes instead of {file.bytes}; `facetflow build` makes it again."
+                f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r} {flaw}; "
+                "`facetflow build` makes it again."
             )
 
 

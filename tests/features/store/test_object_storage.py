@@ -14,13 +14,14 @@ from faulty_s3 import CREDENTIALS, S3, faulty_s3
 from sentences import refused
 
 from features.core.faults import AnotherProcess, StorePathWrong, StoreUnreachable
-from features.store import object_storage, storage
+from features.store import delta, object_storage, storage
+from features.store.fingerprints import fingerprint
 from features.store.locations import storage_at
 from features.store.object_storage import ObjectStorage
 from features.store.runs import RunRecord, now
 from features.store.storage import FolderStorage
 from features.store.store import Store
-from tests.features.store.test_storage import fill
+from tests.features.store.test_storage import RECIPES, fill
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,10 @@ def test_what_the_storage_refuses_to_tell_is_no_damage(bucket, filled, monkeypat
         server.fail((asked, "403", 1))
         with refused(StoreUnreachable):
             look()
+    server.fail(("GET /bucket/some/prefix/tables/amr/shard", "403", 100))
+    with refused(StoreUnreachable):
+        store.read("amr")
+    server.fail()
     (file,) = store.committed("amr").values()
     store.storage.delete(f"tables/amr/{file.path}")
     assert [damage.problem for damage in store.damaged()] == ["missing"]
@@ -254,8 +259,21 @@ def test_a_refusal_is_told_by_its_code_and_sends_nobody_to_restore_a_table(bucke
     with pytest.raises(StoreUnreachable, match="the storage answered 400 Bad Request; correct that"):
         store.versions()
     server.fail(("GET /bucket/some/prefix/tables/amr/_delta_log/0", "400", 100))
-    with pytest.raises(StoreUnreachable, match="status code: 400 Bad Request; correct that"):
+    with pytest.raises(StoreUnreachable, match="the storage answered 400 Bad Request; correct that"):
         store.committed("amr", 0)
+
+
+@pytest.mark.parametrize("request_", ["PUT", "GET"])
+def test_a_checkpoint_that_is_refused_sends_nobody_to_restore_a_table(bucket, filled, monkeypatch, request_):
+    server, url = bucket
+    monkeypatch.setitem(delta._CONFIGURATION, "delta.checkpointInterval", "2")
+    store = Store.open(url, create=True)
+    server.fail((f"{request_} /bucket/some/prefix/tables/amr/_delta_log/00000000000000000001.checkpoint", "403", 100))
+    with refused(StoreUnreachable):
+        for shard in ("s1", "s2"):
+            output = filled("amr", [shard])
+            receipt = store.write_shard("amr", shard, fingerprint(RECIPES["amr"], []), output)
+            store.commit([receipt], run_id="run", recipes=RECIPES)
 
 
 def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
