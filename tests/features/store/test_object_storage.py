@@ -276,6 +276,14 @@ def test_a_checkpoint_that_is_refused_sends_nobody_to_restore_a_table(bucket, fi
             store.commit([receipt], run_id="run", recipes=RECIPES)
 
 
+def test_columns_whose_answer_got_lost_are_added(bucket):
+    server, url = bucket
+    table = Store.open(url, create=True)._table("metrics")
+    server.fail(("PUT /bucket/some/prefix/tables/metrics/_delta_log", "lost", 1))
+    table.add_columns({**table.columns, "length": delta.OWN_COLUMN})
+    assert "length" in table.columns_at()
+
+
 def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
     server, url = bucket
     with storage_at(url).lease("lease", "host:1", "A build works"):
