@@ -48,10 +48,11 @@ class Memory(Report):
     @classmethod
     def of(cls, store: StoreReader) -> "Memory":
         """Return what is recorded in a store; if that has changed since, digests of files alone."""
-        try:
-            memory = cls.model_validate_json(store.storage.read(_NAME))
-        except (OSError, ValidationError):  # none yet, or one of another version
-            return cls()
+        with clear_errors(f"Reading {store.storage.url(_NAME)!r}"):
+            try:
+                memory = cls.model_validate_json(store.storage.read(_NAME))
+            except (FileNotFoundError, ValidationError):  # none yet, or one of another version
+                return cls()
         return memory if memory.state == state_of(store) else cls(files=memory.files)
 
     def write(self, store: StoreReader) -> None:

@@ -7,8 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from sentences import refused
 
-from features.core.faults import FileChanged
+from features.core.faults import FileChanged, StoreUnreachable
 from features.corpora import sources as of_files
 from features.corpora.reading import read_outcomes
 from features.ingest import building, corpus_pairs
@@ -17,7 +18,7 @@ from features.stage_output import rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from flows.building.ingest_corpora import in_words, ingest_corpora, read_corpora
+from flows.building.ingest_corpora import in_words, ingest_corpora, last_ingested, read_corpora
 from flows.project import Project, load
 
 WORDS = ["A cat.", "a cat", "A dog.", "A pet.", "Some pet", "A bird!", "far too many words for this", "We parse.", ""]
@@ -315,6 +316,18 @@ def test_a_record_that_cannot_be_understood_is_made_again(folder, content):
     assert not read_corpora(project, store).report.unread
     ingest_corpora(project, store, "second")
     assert read_corpora(project, store).report.unread
+
+
+def test_a_record_that_cannot_be_read_is_not_taken_for_none(folder):
+    project = write_project(folder)
+    store = Store.open(project.store, create=True, project="mine")
+    ingest_corpora(project, store, "first")
+    record = folder / "store" / "ingest.json"
+    record.rename(record.with_suffix(".kept"))
+    record.symlink_to(record.name)  # which leads nowhere, whoever reads it
+
+    with refused(StoreUnreachable):
+        last_ingested(store)  # else a retry would hold no limit for the rows that were rejected
 
 
 def test_the_digest_of_a_file_that_was_just_written_is_not_kept(tmp_path):
