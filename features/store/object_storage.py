@@ -157,7 +157,7 @@ class ObjectStorage(Storage):
     def lease_of(self, name: str) -> Lease | None:
         try:
             text, meta = self._get(name)
-        except OSError:
+        except FileNotFoundError:
             return None
         content, age = _content(text), time.time() - meta["last_modified"].timestamp()
         return Lease(str(content.get("holder", "")), max(age, 0.0), bool(content.get("ended")))

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal
 
 from features.core.faults import NoRelease
+from features.core.file_errors import clear_errors
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.project import Project
@@ -49,7 +50,8 @@ def fate(store: Store, record: RunRecord) -> Fate:
         `running`; `silent` if its process gave no sign of life for `SILENCE` seconds, as a killed one where the store
         is not a folder; `ended` if it ended in order, but could not record how; `killed` if it is gone.
     """
-    lease = store.storage.lease_of(_LEASE)
+    with clear_errors(f"Reading {store.storage.url(_LEASE)!r}"):
+        lease = store.storage.lease_of(_LEASE)
     if lease is None or lease.holder != record.process:
         return "killed"
     if lease.ended:

@@ -199,6 +199,15 @@ def test_one_process_at_a_time_holds_a_lease(bucket, quick):
         assert one.lease_of("lease").holder == "host:2"
 
 
+def test_a_lease_that_cannot_be_read_says_nothing_of_its_holder(bucket):
+    server, url = bucket
+    place = storage_at(url)
+    with place.lease("lease", "host:1", "A build works"):
+        server.fail(("GET /bucket/some/prefix/lease", "403", 1))
+        with pytest.raises(OSError, match="403"):
+            place.lease_of("lease")
+
+
 def test_a_lease_whose_holder_was_killed_is_taken_over_whatever_the_clocks_say(bucket, quick):
     _, url = bucket
     killed = object_storage._HeldLease(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
