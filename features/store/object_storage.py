@@ -77,9 +77,10 @@ class ObjectStorage(Storage):
                 f"The address of the store in {parts.netloc.rpartition('@')[2]!r} has credentials: leave them out; "
                 "they are read from the environment."
             )
-        if not parts.netloc or not parts.path.strip("/"):
-            raise StorePathWrong(f"The store {location!r} needs a bucket and a prefix: {parts.scheme}://bucket/prefix.")
-        self._root = f"{parts.scheme}://{parts.netloc}/{parts.path.strip('/')}"
+        prefix = parts.path.strip("/ ")
+        if not parts.netloc or {"", ".", ".."} & {*prefix.split("/")}:  # the clients differ about what these mean
+            raise StorePathWrong(f"The store {location!r} needs a bucket and a prefix, without parts '', '.' and '..'.")
+        self._root = f"{parts.scheme}://{parts.netloc}/{prefix}"
         endpoint = given.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL", "")
         if endpoint and not re.match("https?://[^/]", endpoint):  # the client would panic
             raise StorePathWrong(

@@ -335,6 +335,9 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
     "url",
     [
         "s3://bucket",
+        "s3://bucket/a//b",
+        "s3://bucket/./a",
+        "s3://bucket/a/../b",
         "s3://key:secret@bucket/x",
         "s3://bucket/x#y",
         "s3://bucket/x?secret=y",
