@@ -37,7 +37,7 @@ from obstore.store import ObjectStore, from_url
 
 from features.core import durable, leftovers
 from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
-from features.core.file_errors import explain, first_line
+from features.core.file_errors import clear_errors, explain, first_line
 from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating
 
 EXPIRY = 4 * HEARTBEAT
@@ -169,10 +169,11 @@ class ObjectStorage(Storage):
         key = hashlib.sha256(f"{self.url(name)} {meta['e_tag']} {meta['size']}".encode()).hexdigest()
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "objects"
         path = folder / key / Path(name).name
-        if not path.is_file():
-            _forget_unused(folder)
-            durable.write_whole(folder, f"{key}/{path.name}", self.read(name))
-        os.utime(path.parent)
+        with clear_errors(f"Keeping a copy of {self.url(name)!r} in {str(folder)!r}"):
+            if not path.is_file():
+                _forget_unused(folder)
+                durable.write_whole(folder, f"{key}/{path.name}", self.read(name))
+            os.utime(path.parent)
         return path
 
     def url(self, name: str = "") -> str:

@@ -313,6 +313,16 @@ def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeyp
     assert place.local("graphs/a.bin").read_bytes() == b"two"
 
 
+def test_a_cache_that_cannot_be_written_is_named(bucket, tmp_path, monkeypatch):
+    _, url = bucket
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    place = storage_at(url)
+    place.put("graphs/a.bin", b"one")
+    with refused(StoreUnreachable):
+        place.local("graphs/a.bin")
+
+
 def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path, monkeypatch):
     _, url = bucket
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
