@@ -60,7 +60,7 @@ class FileProgress(ExitStack):
             return "reading files, loading models"
         parts = [f"{self._done:,} of {self._total:,}"]
         elapsed = time.monotonic() - self._started
-        if self._done and elapsed > 0 and tells(self._done / self._total, elapsed):
+        if elapsed > 0 and tells(self._done / self._total, elapsed):
             rate = self._done / elapsed
             parts += [f"{rate:,.0f} a second", f"{clock((self._total - self._done) / rate)} left"]
         return "   ".join(parts)

@@ -55,7 +55,6 @@ class BuildProgress(ExitStack):
             )
             # Started and stopped with this object; lines written meanwhile go above the bars.
             self._progress = self.enter_context(Progress(*columns, console=self.console))
-            self.callback(setattr, self, "_progress", None)
         return self
 
     def plan(self) -> None:

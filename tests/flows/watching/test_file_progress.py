@@ -3,6 +3,7 @@
 import errno
 import io
 import queue
+import threading
 
 import pytest
 from rich.console import Console
@@ -12,18 +13,20 @@ from flows.watching import file_progress
 from flows.watching.file_progress import FileProgress
 
 
-def test_counts_rate_and_time_left():
+def test_counts_rate_and_time_left(its_time):
+    now = [0.0]
+    its_time("flows.watching.file_progress", monotonic=lambda: now[0])
     progress = FileProgress("pairs")
     assert progress.line() == "reading files, loading models"
+    now[0] += 500
     progress(0, 2000)
+    now[0] += 5
     assert progress.line() == "0 of 2,000"
     progress(1, 2000)
     assert progress.line() == "1 of 2,000", "too little to tell a rate by"
+    now[0] += 5
     progress(500, 2000)
-    counts, rate, left = progress.line().split("   ")
-    assert counts == "500 of 2,000"
-    assert rate.endswith(" a second")
-    assert left == "0:00:00 left"
+    assert progress.line() == "500 of 2,000   50 a second   0:00:30 left"
 
 
 def test_lines_come_while_the_work_goes_on_and_only_then(monkeypatch):
@@ -47,6 +50,7 @@ def test_lines_come_while_the_work_goes_on_and_only_then(monkeypatch):
         for _ in range(3):
             ticked.get(timeout=60)
         assert said.empty(), "nothing has moved"
+    assert "file progress" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_terminal_has_a_bar():
@@ -55,6 +59,7 @@ def test_a_terminal_has_a_bar():
         progress(0, 4)
         progress(3, 4)
     assert "3 of 4" in written.getvalue()
+    assert written.getvalue().endswith("\x1b[2K"), "it goes when the work is done"
 
 
 def test_a_terminal_that_closes_loses_nothing_of_the_work():

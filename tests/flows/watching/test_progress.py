@@ -90,10 +90,24 @@ def test_two_shards_at_once_are_twice_as_fast(seconds):
     for shard in ("s0", "s1"):
         stage.submit(shard)
         stage.report(shard, 0, 100)
-    seconds[0] += 5
+    seconds[0] += 0.5
     stage.report("s0", 50, 100)
+    assert stage.rate() is None, "half a second tells nothing"
+    seconds[0] += 4.5
     stage.report("s1", 50, 100)
     assert (stage.rate(), stage.left()) == (20, 5)
+    stage.report("s0", 100, 100)
+    stage.report("s1", 100, 100)
+    assert stage.left() is None, "they are about to be committed"
+
+
+def test_a_shard_that_says_nothing_until_it_is_made_counts_for_the_rate(seconds):
+    stage = Stage(100, 100)
+    stage.submit("s0")
+    stage.report("s0", 0, 100)
+    seconds[0] += 5
+    stage.finish("s0")
+    assert stage.rate() == 20
 
 
 def test_a_shard_that_is_made_again_counts_once(seconds):
@@ -116,13 +130,17 @@ def test_a_shard_that_is_made_again_counts_once(seconds):
 
 
 def test_rows_of_failed_shards_are_not_waited_for(seconds):
-    stage = Stage(100, 100, 100)
+    stage = Stage(100, 100, 100, 100)
+    stage.submit("s0")
+    stage.report("s0", 50, 100)
     stage.build.failed("amr", "s0", "no graph")
+    stage.build.left_out("amr", "s3")
+    seconds[0] += 1000  # nobody works
     stage.submit("s1")
     stage.report("s1", 0, 10)
     seconds[0] += 5
     stage.report("s1", 5, 10)
-    assert stage.left() == (300 - 100 - 50) / 10
+    assert stage.left() == (400 - 200 - 50) / 10
 
 
 @pytest.mark.parametrize("done", [-3, 0, 7, 10, 99])
@@ -144,7 +162,7 @@ def test_clocks_have_hours():
 def plain(progress, seconds):
     """Make two shards, the first in 25 s; the loop looks twice a second."""
     planned(progress, amr=(100, 100), srl=(50,))
-    progress.history["amr", "s0"].state = "submitted"
+    progress.history["amr", "s0"].state = progress.history["srl", "s0"].state = "submitted"
     progress.reported("amr", "s0", 0, 0, "worker-0")
     progress.reported("amr", "s0", 0, 100, "worker-0")
     for tick in range(50):
@@ -154,6 +172,7 @@ def plain(progress, seconds):
     progress.done("amr", "s0", 2, 25.0)
     progress.history["amr", "s1"].state = "submitted"
     progress.failed("amr", "s1", "no graph")
+    progress.left_out("srl", "s0")
 
 
 def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
@@ -165,12 +184,15 @@ def test_without_a_terminal_a_line_comes_every_ten_seconds(seconds, capsys):
         "amr           0/2 shards  38/200 rows  3.8 rows/s  0:00:42 left",
         "amr           0/2 shards  78/200 rows  3.9 rows/s  0:00:31 left",
         "amr           1/2 shards  100/200 rows  2 rejected  1 failed  4.0 rows/s",
+        "srl           0/1 shards  0/50 rows  1 failed",
     ]
 
 
 def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
+    looks = []
     with BuildProgress(Console(file=io.StringIO())) as progress:
         planned(progress, amr=(100, 100))
+        progress.on_tick = lambda: looks.append(seconds[0])
         progress.history["amr", "s0"].state = "submitted"
         for reported in ((), (0, 0), (0, 100), (1, 100), (60, 100)):
             if reported:
@@ -185,6 +207,7 @@ def test_without_a_terminal_no_line_comes_while_nothing_moves(seconds, capsys):
         "amr           0/2 shards  1/200 rows  0.0 rows/s",
         "amr           0/2 shards  60/200 rows  0.9 rows/s  0:02:43 left",
     ]
+    assert len(looks) == 300, "the page of the build is written as it goes"
 
 
 def test_a_first_estimate_waits_until_it_means_something(seconds):
@@ -213,7 +236,7 @@ def test_verbose_says_who_makes_which_shard(seconds, capsys, verbosity):
     with BuildProgress(Console(file=io.StringIO())) as progress:
         plain(progress, seconds)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "amr s0: begun by worker-0"
+    assert [line for line in lines if "begun" in line] == ["amr s0: begun by worker-0"]
     assert "amr s0: done in 25.0 s, 2 rejected" in lines
 
 
@@ -223,13 +246,15 @@ def test_on_a_terminal_bars_move_within_a_shard(its_time, capsys):
     terminal = io.StringIO()
     with BuildProgress(Console(file=terminal, force_terminal=True, width=80, color_system=None)) as progress:
         planned(progress, amr=(100,))
+        planned(progress, amr=(100, 100))  # neighbours are planned when the rest is made
         progress.history["amr", "s0"].state = "submitted"
         progress.reported("amr", "s0", 0, 100, "worker-0")
-        progress.reported("amr", "s0", 40, 100, "worker-0")
+        progress.reported("amr", "s0", 80, 100, "worker-0")
         progress.tick()
         say("a line of its own")
     written = terminal.getvalue()
-    assert "0/1 shards  40/100 rows" in written
+    shown = written.rpartition("\x1b[2K")[2]
+    assert shown.split()[:6] == ["amr", "━━━━╸", "0/2", "shards", "80/200", "rows"]
     assert "a line of its own" in written, "bars and lines go through one console"
     assert capsys.readouterr() == ("", "")
 

@@ -58,22 +58,35 @@ def test_a_shard_that_is_taken_back_waits_again(history, seconds):
     history["amr", "s0"].take_back()
     history["amr", "s0"].report(50, "worker-0")  # a late word
     assert (first.state, [a.outcome for a in first.attempts]) == ("waiting", ["lost"])
+    history["amr", "s0"].state = "submitted"
+    history["amr", "s0"].report(50, "worker-0")  # its first word was lost
+    assert (first.state, [a.outcome for a in first.attempts]) == ("running", ["lost", "running"])
+    history["amr", "s0"].report(0, "worker-0")
+    assert [a.outcome for a in first.attempts] == ["lost", "lost", "running"], "it was restarted"
 
 
 def test_a_shard_whose_worker_was_not_heard_of_has_the_time_of_its_receipt(history, seconds):
-    first, _ = history.shards
-    history["amr", "s0"].state = "submitted"
-    history["amr", "s0"].make(0, 6.0)
-    (attempt,) = first.attempts
-    assert (attempt.worker, attempt.begun, attempt.heard) == ("", 994, 1000)
+    for shard in history.shards:
+        shard.state = "submitted"
+    lost = history["amr", "s1"]
+    lost.report(0, "worker-0")
+    lost.take_back()
+    for shard in history.shards:
+        shard.make(0, 6.0)
+        attempt = shard.attempts[-1]
+        assert (attempt.worker, attempt.begun, attempt.heard) == ("", 994, 1000)
+    assert [a.outcome for a in lost.attempts] == ["lost", "made"]
 
 
 def test_a_shard_that_its_worker_found_committed_was_not_made(history, seconds):
     first, _ = history.shards
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-0")
+    history["amr", "s0"].report(0, "worker-1")
     history["amr", "s0"].make(0, None)
-    assert (first.state, first.seconds, first.attempts) == ("committed", None, [])
+    assert (first.state, first.seconds, [a.outcome for a in first.attempts]) == ("committed", None, ["lost"])
+    history.plan([ShardHistory("amr", "s0", 100, "new")])
+    assert history.shards[0] is first, "what became of it is kept"
 
 
 def test_failed_and_left_out_shards_say_why(history, seconds):
@@ -84,4 +97,4 @@ def test_failed_and_left_out_shards_say_why(history, seconds):
     history["amr", "s1"].leave_out()
     assert (first.state, first.error, first.attempts[0].outcome) == ("failed", "no graph", "failed")
     assert (second.state, second.error, second.attempts) == ("left out", "a shard that it needs failed", [])
-    assert history.share == 1.0
+    assert history.share == BuildHistory().share == 1.0
