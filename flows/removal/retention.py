@@ -83,7 +83,7 @@ def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
         with clear_errors(f"Removing {what} in {str(old.path)!r}"):
             # `clean_up` finishes what a kill leaves.
             going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
-            with unused([old.path, *old.path.glob("seed-*")]) as free:
+            with unused(old.path.glob("seed-*")) as free:
                 if not free:
                     continue
                 old.path.rename(going)
@@ -107,11 +107,8 @@ def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
             kept = {group_of(run) for run in (runs[-1], *([newest(finished)] if finished else []))}
             for group in sorted(groups.keys() - kept):
                 seeds = groups[group]
-                if (
-                    group.resolve() not in current
-                    and not any(state_of(run).state == "running" for run in seeds)
-                    and not any(map(is_in_use, {group, *seeds}))
-                ):
+                busy = any(state_of(run).state == "running" or is_in_use(run) for run in seeds)
+                if group.resolve() not in current and not busy:
                     old.append(group)
         return _of_age(old, older_than)
 

@@ -37,7 +37,9 @@ backbone = "runs/other/00001-aaaaaa/seed-0/encoder"
 
 [[encoders]]
 name = "{next}"
-kind = "aspect"
+kind = "pas"
+positive_label = "~nobody"
+tags = "\\u0000"
 """
 
 
@@ -126,7 +128,12 @@ def test_the_training_that_was_finished_last_stays_beside_that_of_the_newest_rel
     assert old(settings, days=7) == ["syntax/00001-aaaaaa", "syntax/00003-aaaaaa"]
 
 
-def test_what_the_project_file_names_stays(settings, add):
+@pytest.mark.parametrize("home", ["", "~/"])
+def test_what_the_project_file_names_stays(settings, add, home, monkeypatch):
+    monkeypatch.setenv("HOME", str(settings.base))
+    encoder, *others = settings.encoders
+    named = encoder.model_copy(update={"backbone": f"{home}runs/other/00001-aaaaaa/seed-0/encoder"})
+    settings = settings.model_copy(update={"encoders": (named, *others)})
     add("other/00001-aaaaaa/seed-0", 50)
     add("other/00002-aaaaaa/seed-0", 40)
     add("other/00003-aaaaaa/seed-0", 30)

@@ -19,6 +19,7 @@ from features.store.store import Store
 from flows import project as project_file
 from flows.command_line import run
 from flows.project import RetentionSettings
+from flows.removal import retention
 from flows.removal.retention import (
     Extent,
     delete_by_age,
@@ -26,7 +27,9 @@ from flows.removal.retention import (
     find_obsolete,
     find_old_records,
     find_old_releases,
+    find_old_runs,
 )
+from training.run_records import in_use
 
 LONG_AGO = "2020-01-01T00:00:00+00:00"
 
@@ -185,6 +188,24 @@ def test_a_build_does_not_fail_over_what_cannot_be_deleted(settings, monkeypatch
     assert capsys.readouterr().err == "", "nothing is asked for"
 
 
+@pytest.mark.parametrize("meanwhile", ["read", "trained again"])
+def test_a_training_that_is_read_or_there_again_meanwhile_is_kept_with_its_release(settings, monkeypatch, meanwhile):
+    old, new = (settings.runs / "syntax" / f"{number:05d}-aaaaaa" / "seed-0" for number in (1, 3))
+    for training in (old, new):
+        training.mkdir(parents=True)
+        (training / "train.json").write_text("{}")
+    found = find_old_runs(settings, timedelta(0))
+    assert [each.path for each in found] == [old.parent]
+    monkeypatch.setattr(retention, "find_old_runs", lambda *_: found)
+    if meanwhile == "trained again":
+        monkeypatch.setattr(retention, "remove", lambda folders, _: folders)
+    store = Store.open(settings.store)
+    with in_use(old):
+        deleted = find_obsolete(settings, store, Extent(timedelta(0), trainings=True, releases=True), delete=True)
+    assert deleted.trainings == (() if meanwhile == "read" else tuple(found))
+    assert (deleted.releases, deleted.bytes) == ((2,), 2 * len(deleted.trainings))
+
+
 @pytest.mark.parametrize("trainings", [False, True])
 @pytest.mark.parametrize("releases", [False, True])
 def test_trainings_and_releases_go_where_the_project_says_so(settings, trainings, releases, capsys):
@@ -193,15 +214,20 @@ def test_trainings_and_releases_go_where_the_project_says_so(settings, trainings
         (run / "encoder").mkdir(parents=True)
         (run / "encoder" / "training.json").write_text("{}")
         os.utime(run / "encoder" / "training.json", (number, number))
-    retention = RetentionSettings(days=1, trainings=trainings, releases=releases)
+    asked = RetentionSettings(days=1, trainings=trainings, releases=releases)
     store = Store.open(settings.store)
+    for number, run_id in enumerate(("unpublished", "run-2", "run-3")):
+        store.record_run(RunRecord(run_id, "build_features", LONG_AGO, finished=LONG_AGO, number=number))
     foreseen = find_obsolete(settings, store, Extent(timedelta(days=1), trainings, releases))
-    delete_by_age(settings.model_copy(update={"retention": retention}), store)
+    delete_by_age(settings.model_copy(update={"retention": asked}), store)
     assert (settings.runs / "syntax" / "00001-aaaaaa").exists() is not trainings
     kept = {1, 2, 3} - ({2} if releases else set()) - ({1} if releases and trainings else set())
     assert {release.number for release in store.releases()} == kept
     assert {1, 2, 3} - {*foreseen.releases} == kept, "as `gc --dry-run` says"
+    assert foreseen.records == ("unpublished", *(["run-2"] if releases else []))
+    assert [record.run_id for record in store.runs()] == ["run-3"] + ["run-2"] * (not releases)
     said = " ".join(capsys.readouterr().err.split())
+    assert f"the record{'s' * releases} of " in said
     assert [" and 1 training, " in said, f" {3 - len(kept)} release" in said] == [trainings, releases]
 
 
@@ -230,10 +256,11 @@ def test_the_newest_release_is_never_removed(tmp_path):
 def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
     store = Store.open(tmp_path / "store", create=True)
 
-    def add(day, *failed, state="done"):
+    def add(day, *failed, state="done", finished=LONG_AGO):
         began = f"2020-01-{day:02d}T00:00:00+00:00"
         shards = tuple(FailedShard("amr", Shard(shard), Fingerprint("00"), "no memory") for shard in failed)
-        store.record_run(RunRecord(f"day-{day}", "build_features", began, state=state, finished=began, failed=shards))
+        run = RunRecord(f"day-{day}", "build_features", began, state=state, finished=finished, failed=shards)
+        store.record_run(run)
 
     add(1, "s1", state="partly")
     add(2, "s1", "s2", state="partly")
@@ -241,12 +268,15 @@ def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
     add(4)
     write_release(store.storage, Release(1, "day-4", LONG_AGO, "1", {}, {}, {}, {}))
     add(5)
-    add(6, state="running")
+    add(6, state="running", finished="")
     add(7)
     assert find_old_records(store, timedelta(days=1)) == ["day-1", "day-5", "day-6"]
-    add(8, "s1", "s2", state="partly")
+    assert find_old_records(store, timedelta(days=1), without=[1]) == ["day-1", "day-4", "day-5", "day-6"]
+    add(8, "s1", "s2", state="partly", finished=now())
     old = find_old_records(store, timedelta(days=1))
     assert old == ["day-1", "day-2", "day-3", "day-5", "day-6", "day-7"], "their shards failed again since"
+    add(9)
+    assert find_old_records(store, timedelta(days=1)) == old, "the eighth has just ended"
     assert find_old_records(store, timedelta(days=36500)) == []
 
 
