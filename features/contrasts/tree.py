@@ -106,8 +106,10 @@ class Tree(DependencyTree):
         )
 
     def written(self, pieces: Iterable[str]) -> str:
-        """Return a sentence of pieces: single blanks, and a capital where the given one has one."""
-        words = re.sub(r"(?<!\.)\.\.$", ".", " ".join("".join(pieces).split()))  # by the U.S.
+        """Return a sentence of pieces: single blanks, and a capital and a full stop where the given one has them."""
+        words = " ".join("".join(pieces).split())
+        if self.text.endswith("."):
+            words = re.sub(r"(?<!\.)\.{0,2}$", ".", words)  # that of the U.S., too
         words = re.sub(r" ?,(?= ?[.!?]?$)", "", words)  # by Ann, the nurse,.
         if self.text.isupper():
             return words.upper()

@@ -20,6 +20,9 @@ EDITED = [
     ("swap", "I see the dogs.", "The dogs see me."),
     ("swap", "Who chased the cat?", None),
     ("swap", "The dog sleeps.", None),
+    ("swap", "The dog chased the cat quickly that was old.", None),  # the object is in two places
+    ("swap", "In the park a man sits on a bench.", "In the park a bench sits on a man."),
+    ("swap", "The boy, the girl saw the dog.", None),
     ("patient", "The boy rides a horse near the lake.", "The boy rides a tall nurse near the lake."),
     ("patient", "The boys ride a horse.", "The boys ride two dogs."),
     ("patient", "A nurse helps the boy.", None),  # the only other who acts is a nurse, too
@@ -37,13 +40,21 @@ EDITED = [
     ("voice", "A cat has been chased by the dogs.", "The dogs have chased a cat."),
     ("voice", "The cats were being chased by the dog.", "The dog was chasing the cats."),
     ("voice", "The U.S. attacked the ship.", "The ship was attacked by the U.S."),
+    ("voice", "The ship was attacked by the U.S.", "The U.S. attacked the ship."),
+    ("voice", "He left the U.S...", "The U.S was left by him..."),
+    ("voice", "The dog chased the cat and slept.", None),  # the cat did not sleep
+    ("voice", "The cat was chased by the dog and slept.", None),
     ("voice", "The cat slept.", None),
+    ("voice", "A mouse chased the dog and the cat.", "The dog and the cat were chased by a mouse."),
     ("negation", "The cat is sleeping.", "The cat is not sleeping."),
     ("negation", "The cat slept on the sofa.", "The cat did not sleep on the sofa."),
     ("negation", "A boy does not like the teacher.", "A boy likes the teacher."),
     ("negation", "The boy never eats meat.", "The boy eats meat."),
     ("negation", "Is the dog barking?", None),
     ("negation", "Two dogs running.", None),
+    ("negation", "The dog barking loudly.", None),
+    ("negation", "To catch the thief.", None),
+    ("negation", "We'll meet her.", None),
     ("negation", "The dog can't swim.", "The dog can swim."),
     ("negation", "The dog isn't barking.", "The dog is barking."),
     ("negation", "The dog ain't barking.", None),
@@ -51,7 +62,7 @@ EDITED = [
     ("quantifier", "Every student sleeps.", "No student sleeps."),
     ("quantifier", "A dog barks.", "No dog barks."),
     ("quantifier", "A dog was seen.", "No dog was seen."),
-    ("quantifier", "A dog and a cat sleep.", None),
+    ("quantifier", "A man and a woman are dancing.", None),
     ("quantifier", "No dog barks.", "Every dog barks."),
     ("quantifier", "No dogs bark.", "All dogs bark."),
     ("quantifier", "Many people sleep.", "Few people sleep."),
@@ -67,6 +78,7 @@ EDITED = [
     ("number", "He left on May 12.", None),
     ("number", "They built a two-story house.", None),  # a eight-story
     ("name", "The meeting is on Monday.", None),
+    ("name", "He lives in D.C.", None),
     ("voice", "A boy is riding a bike.", "A bike is being ridden by a boy."),  # the parser's lemma is "rid"
     ("voice", "The European Union fined Google.", "Google was fined by the European Union."),
     ("voice", "10 boys were seen by the girl.", "The girl saw 10 boys."),
@@ -84,6 +96,7 @@ EDITED = [
     ("swap", "A group of girls are enjoying a parade.", None),
     ("negation", "The dog isn't a cat.", "The dog is a cat."),
     ("negation", "It does not.", "It does."),
+    ("negation", "THE BOY DOES NOT LIKE THE TEACHER.", "THE BOY LIKES THE TEACHER."),
     ("negation", "The boy didn’t eat.", "The boy ate."),  # which the parser does not call a negation
     ("negation", "They won’t help.", "They will help."),
     ("negation", "The dog wasn’t seen by us.", "The dog was seen by us."),
