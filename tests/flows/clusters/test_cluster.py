@@ -1,6 +1,7 @@
 """The cluster: what its workers get, that nobody else reaches it, that it ends, and what is refused at once."""
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -19,10 +20,11 @@ from distributed.security import Security
 from sentences import refused
 from tqdm import tqdm
 
-from features.core.faults import NoGpu, NoScheduler
+from features.core.faults import NoGpu, NoScheduler, NoWorkers
 from flows.clusters import cluster, cluster_watch
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS
 from flows.project import ClusterSettings
+from flows.terminal import Verbosity, set_verbosity
 
 CODE = """
 import sys, time
@@ -147,6 +149,52 @@ def test_a_gpu_that_no_worker_has_is_refused_at_once():
     with refused(NoGpu):
         cluster.check_gpu(settings, cluster.capacity(settings), ["amr"])
     cluster.check_gpu(settings, cluster.capacity(settings), [])
+    cluster.check_gpu(settings, cluster.Capacity(2, 1, 1, reserved=True), ["amr"])
+
+
+def test_the_capacity_of_an_existing_cluster_is_what_its_workers_advertise():
+    address = "tcp://host:8786"
+    plain, for_cpu, for_gpu = ({"resources": each} for each in ({}, {"CPU": 1}, {"GPU": 1}))
+    unreserved = cluster.capacity_of([plain, plain], address)
+    assert unreserved == cluster.Capacity(2, 0, 2, reserved=False)
+    assert unreserved.resources(on_gpu=False) == {}
+    reserved = cluster.capacity_of([for_cpu, for_gpu], address)
+    assert reserved == cluster.Capacity(2, 1, 1, reserved=True)
+    assert [reserved.resources(on_gpu=each) for each in (False, True)] == [{"CPU": 1}, {"GPU": 1}]
+    with refused(NoWorkers):
+        cluster.capacity_of([], address)
+
+
+def test_only_workers_of_an_existing_cluster_that_have_joined_since_are_checked():
+    asked = []
+    preflight = SimpleNamespace(fit={"one"}, check=lambda *given: asked.append(given))
+    for address in (None, "tcp://host:8786"):
+        joined = cluster.JoinedCluster(None, "client", address, None, preflight)
+        joined.inspect({"one"})
+        joined.inspect({"one", "two"})
+    assert asked == [("client", "tcp://host:8786", {"two"})]
+
+
+def test_workers_share_the_memory_of_the_machine():
+    settings = ClusterSettings(workers=2, gpu_workers=1)
+    assert cluster.memory_of(settings) == cluster.MEMORY_LIMIT // 3
+    assert cluster.memory_of(settings.model_copy(update={"memory_limit": "2GiB"})) == 2 << 30
+
+
+@pytest.mark.parametrize(("level", "shown"), [(Verbosity.NORMAL, ""), (Verbosity.VERBOSE, "comes")])
+def test_what_dask_says_is_in_a_log_and_on_the_terminal_with_verbose_only(tmp_path, capsys, level, shown):
+    logger = logging.getLogger("distributed")
+    before = (logger.level, logger.propagate, logger.handlers[:])
+    set_verbosity(level)
+    try:
+        with cluster.logged(tmp_path):
+            logger.info("a worker comes")
+            logger.warning("a worker is slow")
+    finally:
+        set_verbosity(Verbosity.NORMAL)
+    assert (tmp_path / "scheduler.log").read_text().split(maxsplit=2)[2] == "WARNING distributed: a worker is slow\n"
+    assert shown in capsys.readouterr().err
+    assert (logger.level, logger.propagate, logger.handlers[:]) == before
 
 
 def test_gpus_that_the_machine_lacks_are_refused_at_once(monkeypatch):
@@ -173,7 +221,7 @@ def test_no_more_workers_are_started_than_there_are_shards():
         workers=3, gpu_workers=1
     )
     assert cluster.no_more_than(ClusterSettings(workers=2), 3).workers == 2
-    assert cluster.no_more_than(ClusterSettings(), 1).workers == 1
+    assert cluster.no_more_than(ClusterSettings(), 1).workers == cluster.no_more_than(ClusterSettings(), 0).workers == 1
     elsewhere = ClusterSettings(address="tcp://host:8786")
     assert cluster.no_more_than(elsewhere, 1) == elsewhere
 
@@ -185,7 +233,13 @@ def test_gpus_are_those_of_the_driver_that_the_user_lets_us_see(monkeypatch, tmp
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert cluster.gpus() == ["0", "1"]
-    for visible, ours in {"1": ["1"], "GPU-2, GPU-1": ["GPU-2", "GPU-1"], "": [], "-1": []}.items():
+    for visible, ours in {
+        "1": ["1"],
+        "0,1,2": ["0", "1"],
+        "GPU-2, GPU-1": ["GPU-2", "GPU-1"],
+        "": [],
+        "-1": [],
+    }.items():
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert cluster.gpus() == ours
     command.write_text("#!/bin/sh\nexec sleep 600\n")

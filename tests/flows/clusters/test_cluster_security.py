@@ -22,16 +22,17 @@ def test_a_cluster_on_this_machine_is_taken_as_it_is(address):
     assert not of_existing(ClusterSettings(address=address)).require_encryption
 
 
-def test_an_encrypted_address_needs_certificates(tmp_path):
-    address = "tls://scheduler:8786"
+@pytest.mark.parametrize("address", ["tls://scheduler:8786", "wss://scheduler:8786"])
+def test_an_encrypted_address_needs_certificates(tmp_path, address):
     with refused(CertificatesWrong):
         of_existing(ClusterSettings(address=address))
     with refused(FileMissing):
         of_existing(ClusterSettings(address=address, tls_ca="/nowhere/ca.pem"))
     wrong = tmp_path / "wrong.pem"
     wrong.write_text("this is no certificate")
-    with refused(CertificatesWrong):
-        of_existing(ClusterSettings(address=address, tls_ca=wrong, tls_cert=wrong))
+    for given in ({"tls_ca": wrong}, {"tls_cert": wrong}, {"tls_ca": wrong, "tls_cert": wrong}):
+        with refused(CertificatesWrong):
+            of_existing(ClusterSettings(address=address, **given))
 
 
 def test_certificates_for_an_address_that_is_not_encrypted_are_not_ignored(tmp_path):

@@ -93,12 +93,46 @@ def test_a_scheduler_that_a_suspended_build_did_not_ask_is_not_gone(watch_over):
     assert "no longer answers" in watched.end()
 
 
+def test_a_scheduler_that_goes_once_its_workers_were_asked_ends_the_build(watch_over):
+    answers = [{"tcp://1": BUSY}]
+    assert "no longer answers" in watch_over(lambda: answers.pop() if answers else silent(), address="tcp://1").end()
+
+
+def test_a_scheduler_of_this_process_is_slow_and_not_gone(watch_over):
+    watch_over(silent).let_pass(60)
+
+
 def test_a_cluster_without_workers_is_told_before_the_build_ends(watch_over, capsys):
     sentence = watch_over(dict, address="tcp://host:8786").end()
     said = capsys.readouterr().err
     assert said.count("No worker of the Dask cluster at 'tcp://host:8786' is left; the build waits") == 1
     assert "`dask worker tcp://host:8786`" in said
     assert sentence.startswith("No worker of the Dask cluster at 'tcp://host:8786' has come back within")
+
+
+def test_workers_that_come_back_are_waited_for_anew(watch_over, capsys):
+    now = [{}]
+    watched = watch_over(lambda: now[-1], address="tcp://host:8786")
+    watched.let_pass(10)
+    assert capsys.readouterr().err == "", "a nanny may be restarting them"
+    for _ in range(2):
+        watched.let_pass(200)
+        now.append({"tcp://1": BUSY})
+        watched.let_pass(2)
+        now.append({})
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(" of ")[0] for line in said] == ["No worker"] * 2, "which of them is gone is not told, too"
+
+
+def test_a_worker_has_time_to_go_on_by_itself_and_after_a_restart(watch_over):
+    now, restarted = [{**PAUSED, "status": "running"}], []
+    watched = watch_over(lambda: {"tcp://1": now[-1]}, restarted.append)
+    watched.let_pass(20)
+    now.append(PAUSED)
+    watched.let_pass(10)
+    assert restarted == []
+    watched.let_pass(18)
+    assert restarted == ["tcp://1"]
 
 
 def test_a_worker_that_rests_at_its_limit_is_started_again_twice(watch_over, capsys):
@@ -112,13 +146,17 @@ def test_a_worker_that_rests_at_its_limit_is_started_again_twice(watch_over, cap
 
 
 def test_a_worker_that_cannot_be_started_again_ends_the_build(watch_over):
-    def restart(_):
+    tried = []
+
+    def restart(worker):
+        tried.append(worker)
         raise ValueError("it has no nanny")
 
     sentence = watch_over(lambda: {"tcp://1": PAUSED}, restart, "tcp://host:8786").end()
     assert sentence.endswith(
         ": start workers with a higher `--memory-limit`, or fewer of them, and run the same command."
     )
+    assert tried == ["tcp://1"]
 
 
 def test_a_lost_worker_is_told_unless_it_or_another_has_come_instead(watch_over, capsys):
@@ -140,6 +178,18 @@ def test_a_lost_worker_is_told_unless_it_or_another_has_come_instead(watch_over,
     assert capsys.readouterr().err.splitlines() == [
         "The worker 'two' of the Dask cluster at 'tcp://host:8786' is gone; the others make its shards."
     ]
+    now.append(("one again", "three again"))
+    watched.let_pass(20)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_worker_of_the_local_cluster_comes_again_and_is_not_told(watch_over, capsys):
+    now = [("one", "two")]
+    watched = watch_over(lambda: {name: {**BUSY, "name": name} for name in now[-1]})
+    watched.let_pass(5)
+    now.append(("one",))
+    watched.let_pass(30)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_worker_that_joins_and_cannot_make_the_shards_ends_the_build(watch_over):
@@ -167,6 +217,7 @@ def test_a_scheduler_is_not_gone_while_a_worker_that_joins_is_asked(watch_over):
 
     watched = watch_over(lambda: {"tcp://1": BUSY}, address="tcp://host:8786", inspect=inspect)
     assert asked.wait(60)
+    watched.suspend(3600)
     watched.let_pass(60, looks=0)
     answered.set()
 

@@ -1,10 +1,12 @@
 """What is checked on workers: the memory of local ones before they start, and what those of a cluster answer."""
 
 import os
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from dask.utils import parse_bytes
 from distributed import LocalCluster
 from distributed.comm.core import CommClosedError
 from sentences import refused
@@ -44,8 +46,12 @@ def test_a_limit_that_suffices_is_not_spoken_of(check):
 
 
 def test_a_limit_at_which_every_worker_would_rest_is_refused(check):
-    with refused(TooLittleMemory):
+    with refused(TooLittleMemory) as told:
         check(GIB)
+    enough = re.search(r"memory_limit in \[cluster\] to (.*) or more", str(told.value))[1]
+    check(parse_bytes(enough))
+    with refused(TooLittleMemory):
+        check(int(parse_bytes(enough) * 0.85))
 
 
 def test_shares_of_the_machine_are_refused_with_the_number_of_workers_that_fits(check):

@@ -45,8 +45,11 @@ def test_what_must_be_the_same_is_refused(package, version):
         compared(**{package: version})
 
 
-def test_what_no_stage_uses_may_differ():
+def test_what_no_stage_uses_may_differ(capsys):
     compared(needed=(), torch=None, spacy="3.7.0")
+    assert capsys.readouterr().err == ""
+    compared(needed=(), polars="1.0.0")
+    assert "has polars 1.0.0" in capsys.readouterr().err, "every stage uses it"
 
 
 def test_what_may_change_the_last_digits_is_told_once(capsys):
