@@ -161,7 +161,7 @@ class Loop:
         if getattr(self.task, "begins_learnt", False) and settings.keep != "last" and not outcome.steps:
             self._judge(course)
         epoch, position = self._place()
-        batches = self.task.batches(epoch) if outcome.steps < self.total_steps else ()
+        batches = self.task.batches(epoch)
         self.task.train()
         while outcome.steps < self.total_steps and not self._patience_exhausted():
             some = batches[position * settings.accumulate : (position + 1) * settings.accumulate]

@@ -20,6 +20,10 @@ def test_an_epoch_has_every_pair_once(lengths, mixed, size, seed, epoch):
     assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
 
 
+def test_no_pairs_have_no_batches():
+    assert epoch_batches(np.empty(0, np.int64), batch_size=2, seed=0, epoch=0) == []
+
+
 def test_seed_and_epoch_decide_the_order():
     groups, lengths = np.arange(400), np.random.default_rng(0).integers(3, 40, 400)
 
@@ -46,8 +50,8 @@ def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted():
     lengths = np.random.default_rng(0).integers(3, 60, 2000)
     batches = epoch_batches(np.arange(2000), lengths, batch_size=32, seed=0, epoch=0)
     assert max(np.ptp(lengths[batch]) for batch in batches) < 12
-    means = [lengths[batch].mean() for batch in batches]
-    assert means != sorted(means)
+    rises = np.diff([lengths[batch].mean() for batch in batches]) > 0
+    assert 0.2 < rises.mean() < 0.8  # in the order of a window, nearly all do
 
 
 def test_without_lengths_batches_mix_them():
@@ -92,11 +96,12 @@ def test_a_group_is_a_few_pairs_that_follow_one_sentence(ends, share, seed, epoc
 
 
 def test_pairs_of_one_sentence_and_of_its_neighbours_are_a_group_that_differs_by_epoch():
-    first, second = np.array([[0, 0, 1, 5, 2, 9], [3, 4, 6, 7, 8, 0]])
-    near = np.array([5])
-    groups = near_groups(first, second, np.arange(5), near, seed=0, epoch=0)
-    assert groups[0] == groups[1]
-    assert len(set(groups[2:])) == 3
+    first, second = np.array([[0, 0, 1, 5, 2, 9, 9], [3, 4, 6, 7, 8, 10, 0]])
+    near = np.array([6])
+    for seed in range(8):
+        groups = near_groups(first, second, np.arange(6), near, seed=seed, epoch=0)
+        assert groups[0] == groups[1] == groups[5], "0 and 9 are near each other"
+        assert len(set(groups[1:])) == 4
     many = np.zeros(9, np.int64)
     orders = {tuple(near_groups(many, many + 1, np.arange(9), near[:0], seed=0, epoch=epoch)) for epoch in range(4)}
     assert len(orders) > 1

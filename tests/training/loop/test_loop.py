@@ -266,6 +266,32 @@ def test_a_checkpoint_of_the_version_before_is_refused_with_what_to_do(line, mak
         loop.run()
 
 
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before(tmp_path):
+    path = tmp_path / checkpoints.FILE_NAME
+    checkpoints.save(path, {"identity": "x", "step": 1})
+    with pytest.raises(TypeError):
+        checkpoints.save(path, {"identity": "x", "step": (step for step in range(2))})
+    assert checkpoints.load(path, identity="x")["step"] == 1
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_slow_training_says_more_often_how_far_it_is(line, make_loop, tmp_path, monkeypatch):
+    monkeypatch.setattr(Course, "is_due", True)
+    make_loop(line(), log_every=1000).run()
+    assert list(read_course(tmp_path / "run")["loss"]) == list(range(1, 19))
+
+
+def test_only_the_first_process_reports(tmp_path, monkeypatch):
+    told = []
+    tracker = SimpleNamespace(log=lambda numbers, step: told.append((numbers, step)))
+    course = Course(tmp_path, tracker, unit="pairs", total=2, done=0)
+    course.report_dev({"score": 0.5}, step=1, best=True)
+    monkeypatch.setenv("RANK", "1")
+    course.report_dev({"score": 0.6}, step=2, best=True)
+    assert told == [({"dev_score": 0.5}, 1)]
+    assert read_course(tmp_path) == {"dev_score": {1: 0.5}}
+
+
 def test_the_course_is_in_a_file(line, make_loop, tmp_path):
     make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3).run()
     lines = [json.loads(text) for text in (tmp_path / "run" / "progress.jsonl").read_text().splitlines()]
@@ -314,9 +340,12 @@ def test_trackers_get_settings_of_kinds_that_all_of_them_take(line, make_loop, m
     loop = make_loop(line())
     loop.settings = loop.settings.model_copy(update={"trackers": ("tensorboard",)})
     loop.described = {"facets": ["smatch"], "loop.patience": None, "alpha": 0.5, "dropout": False, "preset": "paper"}
-    seen = {}
+    seen, ended = {}, []
     monkeypatch.setattr(loop.machine.accelerator, "init_trackers", lambda _, config: seen.update(config))
+    tracker = SimpleNamespace(log=lambda *_, **__: None, finish=lambda: ended.append("finished"))
+    monkeypatch.setattr(loop.machine.accelerator, "trackers", [tracker])
     loop.run()
+    assert ended == ["finished"]
     assert seen == {
         "facets": '["smatch"]',
         "loop.patience": "null",
