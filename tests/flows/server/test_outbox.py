@@ -4,10 +4,15 @@ import json
 import logging
 import re
 import time
+from contextlib import contextmanager
+from itertools import chain
+from types import SimpleNamespace
+from uuid import uuid4
 
 import patient_http
 import pytest
 
+from features.store.releases import Release
 from flows import terminal
 from flows.server import outbox as module
 from flows.server.outbox import Artifact, Outbox, telling_the_server
@@ -108,8 +113,6 @@ def away(monkeypatch):
 
 
 def test_a_server_that_is_away_costs_a_run_nothing_and_is_said_once(away, capsys):
-    from uuid import uuid4
-
     outbox = Outbox(uuid4())
     outbox.log(logging.INFO, "a line")
     outbox.show(Artifact("a", "progress", 1.0))
@@ -118,8 +121,102 @@ def test_a_server_that_is_away_costs_a_run_nothing_and_is_said_once(away, capsys
     assert capsys.readouterr().err == "The Prefect server did not take 1 log lines and 1 artifacts of this run.\n"
 
 
-def test_without_a_server_that_outlives_the_run_nothing_is_sent(monkeypatch):
+class Client:
+    """A server that takes everything at once."""
+
+    def __init__(self):
+        self.batches, self.artifacts, self.settings, self.on_new = [], [], set(), lambda: None
+
+    def create_logs(self, lines):
+        self.batches.append([line["message"] for line in lines])
+
+    def create_artifact(self, new):
+        self.on_new()
+        self.artifacts.append(("new", new.key, new.data))
+        return SimpleNamespace(id=uuid4())
+
+    def update_artifact(self, _, content):
+        self.artifacts.append(("again", content.data))
+
+
+@pytest.fixture
+def client(monkeypatch):
+    from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
+
+    client = Client()
+
+    @contextmanager
+    def get_client(**_):
+        client.settings.add((PREFECT_API_URL.value(), PREFECT_CLIENT_MAX_RETRIES.value()))
+        yield client
+
+    monkeypatch.setattr("prefect.client.orchestration.get_client", get_client)
+    monkeypatch.setattr(module, "EVERY", 0.01)
+    monkeypatch.delenv("FACETFLOW_PRIVATE_SERVER", raising=False)
+    with temporary_settings({PREFECT_API_URL: "http://of-the-flow/api"}):
+        yield client
+
+
+def test_lines_come_once_in_order_and_in_parts(client):
+    outbox = Outbox(uuid4())
+    lines = [f"line {number}" for number in range(450)]
+    for line in (*lines, " \n", "x" * 30_000):
+        outbox.log(logging.INFO, line)
+    outbox.close()
+    assert list(chain(*client.batches)) == [*lines, "x" * 20_000]
+    assert max(map(len, client.batches)) <= 200
+    assert client.settings == {("http://of-the-flow/api", 0)}
+    outbox.log(logging.INFO, "afterwards")
+    assert not outbox.open
+
+
+def test_an_artifact_is_made_once_and_shows_the_last_that_was_told(client, wait_until):
+    outbox = Outbox(uuid4())
+    client.on_new = lambda: outbox.show(Artifact("a", "progress", 20.0))  # while the first is on its way
+    outbox.show(Artifact("a", "progress", 10.0))
+    wait_until(lambda: client.artifacts, "the artifact")
+    outbox.close()
+    assert client.artifacts == [("new", "a", 10.0), ("again", 20.0)], "the second within seconds, since the run ended"
+
+
+def test_an_artifact_that_cannot_be_read_is_a_warning(client, capsys):
+    outbox = Outbox(uuid4())
+    outbox.show_all(1 / 0 for _ in range(1))
+    outbox.close()
+    assert "lacks part of this run: ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by_prefect", [False, True])
+def test_the_error_of_a_run_is_told_once_and_raised(client, monkeypatch, by_prefect):
+    from prefect.settings import PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+
+    monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__ID", str(uuid4()))
+    to_api = temporary_settings({PREFECT_LOGGING_TO_API_ENABLED: by_prefect})
+    with to_api, pytest.raises(ValueError, match="odd"), telling_the_server():
+        raise ValueError("odd")
+    assert list(chain(*client.batches)) == ([] if by_prefect else ["ValueError: odd"])
+
+
+def test_a_release_is_told_only_where_somebody_may_listen(monkeypatch):
+    told = []
+    monkeypatch.setattr("prefect.events.emit_event", lambda *given, payload: told.append((*given, payload)))
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+    store, release = SimpleNamespace(id="s", location="store"), Release(3, "run", "2026", "1", {}, {}, {}, {})
+    module.emit_release("p", store, release)
+    assert told == []
+    monkeypatch.delenv("FACETFLOW_PRIVATE_SERVER")
+    module.emit_release("p", store, release)
+    ((event, resource, payload),) = told
+    assert (event, resource["prefect.resource.id"]) == (module.COMMITTED, "facetflow.store.s")
+    assert (payload["project"], payload["release"]) == ("p", 3)
+
+
+@pytest.mark.parametrize("in_flow", [True, False])
+def test_without_a_flow_or_a_server_that_outlives_it_nothing_is_sent(monkeypatch, in_flow):
+    monkeypatch.delenv("FACETFLOW_PRIVATE_SERVER", raising=False)
+    if in_flow:
+        monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+        monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__ID", str(uuid4()))
     with telling_the_server() as outbox:
         outbox.show_all(pytest.fail("asked for artifacts") for _ in range(1))
         assert not outbox.open
