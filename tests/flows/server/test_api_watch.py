@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from urllib.error import URLError
 
 import pytest
@@ -36,12 +37,12 @@ def watch(monkeypatch):
     monkeypatch.setattr(api_watch, "GONE_AFTER", 0.3)
     monkeypatch.setattr(api_watch, "STILL_AFTER", 1000.0)
     monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.01)
-    monkeypatch.setattr(api_watch, "_report_no_more", lambda: None)
     monkeypatch.delenv(PRIVATE, raising=False)
     monkeypatch.setattr(api_watch, "standing", lambda *_, **__: heard[-1])
     watch = ApiWatch("http://user:secret@server:4200/api")
     watch.heard = heard
-    yield watch
+    with prefect_settings({PREFECT_CLIENT_MAX_RETRIES: 3}):
+        yield watch
     watch.stop()
 
 
@@ -59,6 +60,27 @@ def test_a_server_that_does_not_answer_any_more_ends_the_build(watch, wait_until
     sentence = wait_until(lambda: ended(watch), "the end of the build")
     assert sentence.startswith("The Prefect server at http://server:4200/api no longer answers: start it again")
     assert "no shard is to blame" in sentence
+    assert PREFECT_CLIENT_MAX_RETRIES.value() == 0, "how the flow ended is not reported for minutes"
+
+
+def test_a_private_server_that_is_gone_cannot_be_started_again(watch, wait_until, monkeypatch):
+    monkeypatch.setenv(PRIVATE, "1")
+    watch.heard.append("gone")
+    sentence = wait_until(lambda: ended(watch), "the end of the build")
+    assert sentence.startswith("The private Prefect server of this command has ended")
+
+
+def test_a_build_that_was_suspended_has_not_asked_meanwhile(watch, wait_until, its_time, monkeypatch):
+    monkeypatch.setattr(api_watch, "GONE_AFTER", 10.0)
+    monkeypatch.setattr(api_watch, "_ASK_EVERY", 0.5)  # it waits when time jumps
+    now = [time.monotonic()]
+    its_time("flows.server.api_watch", monotonic=lambda: now[0])
+    watch.heard.append("gone")
+    for seconds in (1, 3600):
+        now[0] += seconds
+        watch.check()
+        wait_until(lambda: watch._asked == now[0], "a question")
+        watch.check()
 
 
 def test_a_server_that_comes_back_is_forgiven(watch, wait_until, monkeypatch):
