@@ -86,7 +86,7 @@ def _entities(store: Store, ids: Sequence[str]) -> tuple[dict[str, _Key], dict[S
     needed = pl.Series("id", [*ids, *chain.from_iterable(keys.values())], dtype=pl.String).unique().implode()
     sentences = store.read("sentences", columns=["sentence_id", "text"], where=pl.col("sentence_id").is_in(needed))
     texts = {SentenceId(sentence): text for sentence, text in sentences.iter_rows()}
-    return keys | {sentence: (sentence,) for sentence in texts if sentence not in keys}, texts
+    return keys | {sentence: (sentence,) for sentence in texts}, texts
 
 
 def _origins(corpora: Sequence[CorpusSettings], base: Path, wanted: Collection[_Key]) -> dict[_Key, _Origin]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from features.ingest import neighbours
 from features.ingest.negatives import pair_keys
-from features.ingest.neighbours import counts_of, nearest, neighbours_of, recipe_of
+from features.ingest.neighbours import counts_of, lack_neighbours, nearest, neighbours_of, recipe_of
 from features.schemas import EMBEDDINGS, PAIRS
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
@@ -35,6 +35,7 @@ def test_each_sentence_is_paired_with_the_nearest_whatever_the_length_of_its_vec
     assert near(vectors, 1) == [[0, 1], [2, 1], [3, 2]], "1 and 0 are a pair already when 1 is asked"
     assert near(vectors, 1, asked=np.array([False, False, False, True])) == [[3, 2]]
     assert near(vectors, 1, keys([[1, 0]])) == [[0, 2], [1, 2], [3, 2]]
+    assert near([[0, 0], [1, 0]], 1) == [[0, 1]], "also of a vector without a length"
 
 
 SENTENCES = st.integers(1, 30)
@@ -92,7 +93,7 @@ def add_pairs(store, shard, pairs, **values):
 
 def embed(store, *numbers):
     """Commit embeddings of sentences, the lower its number, the nearer are its own; all of one shard."""
-    angles = [number**1.1 / 50 for number in numbers]
+    angles = [number**1.1 / 10 for number in numbers]
     rows = {"sentence_id": [sentence_id(str(n)) for n in numbers], "vector": [[np.cos(a), np.sin(a)] for a in angles]}
     write(store, "embeddings", f"sentences-{numbers[0] // 4:05}", pl.DataFrame(rows, schema=EMBEDDINGS))
 
@@ -110,9 +111,10 @@ def commit(store, drawn, counts):
 
 def test_neighbours_are_drawn_for_what_has_an_embedding_and_then_never_again(store):
     add_pairs(store, "pairs-00000", [(0, 3), (1, 2), (4, 7), (5, 6)])
-    add_pairs(store, "pairs-00001", [(1, 3)], split="dev")
+    add_pairs(store, "pairs-00001", [(1, 3), (1, 9)], split="dev")
     add_pairs(store, "pairs-00002", [(0, 2)], corpus="other")
     embed(store, 0, 1, 2, 3)
+    embed(store, 8, 9)
 
     drawn = neighbours_of(store, {"mine": 1}, 3)
 
@@ -125,10 +127,20 @@ def test_neighbours_are_drawn_for_what_has_an_embedding_and_then_never_again(sto
 
     commit(store, drawn, {"mine": 1})
     assert neighbours_of(store, {"mine": 1}, 3) == {}
+    assert lack_neighbours(store, ["mine"])
     embed(store, 4, 5, 6, 7)
     later = neighbours_of(store, {"mine": 1}, 3)
     assert [*later] == ["pairs-00004"]
     assert numbers_of(later) == {frozenset(pair) for pair in ((3, 4), (4, 5), (6, 7))}
+    commit(store, later, {"mine": 1})
+    assert [lack_neighbours(store, each) for each in (["mine"], ["mine", "other"])] == [False, True]
+
+
+def test_sentences_of_other_corpora_in_the_same_shard_are_no_neighbours(store):
+    add_pairs(store, "pairs-00000", [(0, 3)])
+    add_pairs(store, "pairs-00001", [(1, 2)], corpus="other")
+    embed(store, 0, 1, 2, 3)
+    assert neighbours_of(store, {"mine": 2}, 3) == {}
 
 
 def test_sentences_that_are_all_rejected_have_none(store):
@@ -157,6 +169,7 @@ def test_the_order_of_corpora_in_a_project_file_does_not_matter(store):
     counts = {"mine": 1, "another": 1}
     stored = counts_of(Recipe.from_dict(recipe_of(counts).as_dict()))
     drawn, again = (neighbours_of(store, each, 3) for each in (counts, stored))
+    assert counts_of(Recipe("pairs", counts)) == counts_of(None) == {}
     assert len(drawn) == 2
     assert [*drawn] == [*again]
     assert all(rows.equals(again[shard]) for shard, rows in drawn.items())
@@ -167,8 +180,7 @@ def test_sentences_are_compared_within_a_window_and_the_last_ones_with_those_bef
     add_pairs(store, "pairs-00000", [(n, (n + 10) % 20) for n in range(20)])
     for first in range(0, 20, 4):
         embed(store, *range(first, first + 4))
-    pairs = numbers_of(neighbours_of(store, {"mine": 1}, 100))
-    assert frozenset((7, 8)) not in pairs
-    windows = [range(8), range(8, 16), range(8, 20)]
-    assert all(any(pair <= {*window} for window in windows) for pair in pairs)
-    assert {n for pair in pairs for n in pair} == {*range(20)}
+    drawn = neighbours_of(store, {"mine": 1}, 100)
+    windows = [range(8), range(8, 16), range(15, 20)]
+    assert numbers_of(drawn) == {frozenset((n, n - 1)) for window in windows for n in window[1:]}
+    assert [rows.height for rows in drawn.values()] == [18], "none is drawn twice"

@@ -23,7 +23,7 @@ ROWS = (
     "sentence_a\tsentence_b\tscore",
     "A boy sleeps.\tA girl sleeps.\t3",
     "\tA girl runs.\t2",
-    "A dog barks.\tA cat waits.\tmany",
+    "A dog barks.\tA cat waits.\t2:1: many",
     "A boy sleeps.\tA bird sings.\t1",
     "A bird sings.\tOne two three four five six seven.\t1",
     "A horse eats.\tA child plays.\t2",
@@ -66,7 +66,7 @@ def test_file_line_code_and_text_of_every_reject(store: Store, tmp_path: Path) -
     found.remove(negative)
     assert found == [
         ("amr", "no_graph", "p.tsv", 5, "A bird sings.", None),
-        ("ingest", "bad_score", "p.tsv", 4, "A dog barks. | A cat waits. | many", None),
+        ("ingest", "bad_score", "p.tsv", 4, "A dog barks. | A cat waits. | 2:1: many", None),
         ("ingest", "empty_sentence", "p.tsv", 3, " | A girl runs. | 2", None),
         ("ingest", "sentence_too_long", "p.tsv", 6, "A bird sings. | One two three four five six seven. | 1", None),
         ("metrics", "missing_parse", "p.tsv", 5, "A boy sleeps.", "A bird sings."),
@@ -80,6 +80,8 @@ def test_rejects_are_chosen_by_stage_and_code(store: Store, tmp_path: Path) -> N
     assert rejected_rows(store, CORPORA, tmp_path, stage="ingest", code="bad_score").height == 1
     with refused(UnknownName):
         rejected_rows(store, CORPORA, tmp_path, stage="arm")
+    none = Store.open(tmp_path / "without rejects", create=True)
+    assert rejected_rows(none, CORPORA, tmp_path, stage="amr").is_empty()
 
 
 def test_rejects_are_told_without_their_corpora(store: Store, tmp_path: Path) -> None:

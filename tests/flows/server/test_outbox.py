@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import threading
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -163,11 +164,28 @@ def test_lines_come_once_in_order_and_in_parts(client):
     for line in (*lines, " \n", "x" * 30_000):
         outbox.log(logging.INFO, line)
     outbox.close()
+    assert "outbox" not in {thread.name for thread in threading.enumerate()}, "it was not waited for in vain"
     assert list(chain(*client.batches)) == [*lines, "x" * 20_000]
     assert max(map(len, client.batches)) <= 200
     assert client.settings == {("http://of-the-flow/api", 0)}
     outbox.log(logging.INFO, "afterwards")
     assert not outbox.open
+
+
+def test_what_is_told_while_lines_are_sent_is_sent_next_where_only_some_are_kept(client, monkeypatch):
+    monkeypatch.setattr(module, "_KEPT", 3)
+    take, more = client.create_logs, ["three", "four", "five"]
+
+    def slowly(lines):
+        take(lines)
+        while more:
+            outbox.log(logging.INFO, more.pop(0))
+
+    monkeypatch.setattr(client, "create_logs", slowly)
+    outbox = Outbox(uuid4())
+    outbox.log(logging.INFO, "one")
+    outbox.close()
+    assert client.batches == [["one"], ["three", "four", "five"]]
 
 
 def test_an_artifact_is_made_once_and_shows_the_last_that_was_told(client, wait_until):
