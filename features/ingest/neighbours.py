@@ -91,7 +91,7 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     paired = np.unique(unordered_keys(a, b))
     found = [np.empty((2, 0), np.int64)]
     embedded = shard_of.is_in([*store.committed(EMBEDDING_STAGE.name)])
-    for own, window in _windows(shard_of.filter(embedded), shard_of.filter(embedded & pl.Series(wanted)).unique()):
+    for own, window in _windows(shard_of.filter(embedded), shard_of.filter(pl.Series(wanted)).unique()):
         vectors = store.read(EMBEDDING_STAGE.name, None, window, ["sentence_id", "vector"])
         position = places(from_hexadecimal(vectors["sentence_id"]), ids)
         order = np.argsort(position)[np.count_nonzero(position < 0) :]

@@ -9,9 +9,10 @@ from sentences import refused
 
 from features.core.faults import UnknownShard
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings
+from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest import corpus_pairs
-from features.ingest.building import ALGORITHM_VERSION
+from features.ingest.building import ALGORITHM_VERSION, ingest
+from features.ingest.known import Known
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import sentence_id
 
@@ -31,6 +32,19 @@ def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
     assert positives["pair_id"].to_list()[::3] == expected
     assert positives["score"].to_list() == [1, 2, 3, 4]
     assert positives["positive_id"].null_count() == 4
+
+
+def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path, write, run, pairs_of):
+    rows = [("A.", "B.", 1), ("C.", "D.", 2), ("A.", "B.", 3)]
+    write(tmp_path / "p.tsv", rows)
+    first = run(tmp_path)
+    write(tmp_path / "p.tsv", [("X.", "Y.", 1), *rows, ("A.", "B.", 4), ("C.", "Z.", 1)])
+    ids = pairs_of(first)["pair_id"].to_list()
+    corpora, known = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})], Known(pl.DataFrame(), pl.DataFrame())
+    for admitted, expected in ((ids, pairs_of(first)), (ids[2:3], pairs_of(first).clear())):
+        again = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, known, admits={*admitted}.__contains__)
+        assert pairs_of(again).equals(expected), "a repeat without the one before it is none"
+    assert not again.sentences
 
 
 def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, write, run, pairs_of, monkeypatch):

@@ -40,7 +40,7 @@ TEXTS = corpus("texts", "papers.tsv")
 MR = corpus("mr", "mr.txt")
 
 
-def run(base, *corpora, known=(), leakage=None, **settings):
+def run(base, *corpora, known=(), leakage=None, admits=None, **settings):
     tables = [
         pl.concat(
             [
@@ -55,11 +55,20 @@ def run(base, *corpora, known=(), leakage=None, **settings):
         for table, columns in KNOWN.items()
     ]
     sizes = IngestSettings(**settings)
-    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*tables))
+    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*tables), admits=admits)
 
 
 def rows_of(shards):
     return pl.concat(list(shards.values()))
+
+
+def test_an_earlier_ingest_is_repeated_from_the_files_of_today(folder):
+    first = run(folder, TEXTS)
+    (folder / "papers.tsv").write_text(f"{PAPERS}We sleep.\twaiting\nWe wait.\tparsing\n")
+    again = run(folder, TEXTS, admits={*rows_of(first.labels)["label_id"]}.__contains__)
+    assert rows_of(again.labels).equals(rows_of(first.labels))
+    assert rows_of(again.sentences).equals(rows_of(first.sentences))
+    assert again.report.splits[0].known == first.report.splits[0].known
 
 
 def test_a_text_has_a_row_for_each_of_its_labels_once(folder):

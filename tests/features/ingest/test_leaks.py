@@ -86,6 +86,13 @@ def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking, 
     assert not {sentence_id("A cat sleeps."), sentence_id("B.")} & set(negatives["sentence_b"])
 
 
+def test_what_a_classifier_is_trained_on_is_not_guarded(leaking, run):
+    for split, text in (("train", "A cat sleeps."), ("test", "A dog.")):
+        (leaking / f"{split}.tsv").write_text(f"text\tlabel\n{text}\tx\nA bird.\ty\n")
+    classes = EvaluationSet(dataset="texts", files={"train": "train.tsv", "test": "test.tsv"})
+    assert run(leaking, leakage=LeakageSettings(evaluation=(classes,))).report.splits[0].leaked == 0
+
+
 def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking, write, run):
     write(leaking / "bad.tsv", [("A", "B", "x")])
 
@@ -137,6 +144,7 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
     unread = ["pairs", "two"]
     other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, Known(*stored(first)), unread=unread)
     beside = other.report.beside(first.report, unread, unread)
+    assert other.report.shrunk == []
 
     for report in (first.report, again.report, beside):
         assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])
