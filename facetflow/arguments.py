@@ -28,7 +28,7 @@ def read_texts(texts: str | Texts, what: str = "text", *, paired: bool = False) 
     # A frame iterates over the names of its columns, as a batch of Hugging Face's datasets does, which is a dict.
     if hasattr(type(texts), "columns") or isinstance(texts, Mapping):
         raise NotTexts(f"a {what} must be a string, but a {type(texts).__name__} is not; give one of its columns")
-    if not isinstance(texts, Iterable) or isinstance(texts, bytes):
+    if not np.iterable(texts) or isinstance(texts, bytes):  # an array without dimensions is an Iterable, too
         raise NotTexts(f"a {what} must be a string, but {texts!r} is not; give a string, or a list of them")
     # An array of pyarrow iterates over scalars that are no strings.
     items: list[Any] = [texts] if single else texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
@@ -74,7 +74,7 @@ def pair_sentences(
     """
     if b is not None:
         return pair_up(a, b, "sentence")  # type: ignore[arg-type]
-    if isinstance(a, str) or not isinstance(a, Iterable):
+    if isinstance(a, str) or not np.iterable(a):
         shown = " ".join(repr(a).split())
         raise NotTexts(f"two sentences are needed, but {shown} is only one; give the other one as `b`")
     given: Any = a

@@ -66,6 +66,7 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(lambda: facetflow.measure([DOG, "dog"], [CAT, CAT], ["smatch"]), NotPenman, id="PENMAN in a list"),
         pytest.param(lambda: facetflow.smatch([DOG], [DOG, CAT]), CannotPair, id="lengths"),
         pytest.param(lambda: facetflow.smatch([DOG, None], DOG), NotTexts, id="no string"),
+        pytest.param(lambda: facetflow.smatch(np.array(DOG), DOG), NotTexts, id="array without dimensions"),
         pytest.param(lambda: metrics.metric("smtch"), UnknownMetric, id="unknown metric"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownMetric, id="unknown metric of several"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownMetric, id="no name of a metric"),
