@@ -4,6 +4,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from features.core.faults import PortTaken
+from features.core.faults import PortTaken, Unexpected
 from features.core.pages import render
 from flows.console.failures import fault_of
 from flows.explorer.data import DataView
@@ -94,12 +95,12 @@ def application(session: Session) -> Starlette:
     """Return the application, without its guard."""
     session.views = tuple((view.name, view.title) for view in VIEWS if view.listed)
     routes = [Route("/", lambda _: RedirectResponse(f"/{VIEWS[0].name}"))]
-    routes += [Route(f"/{view.name}", _endpoint(view(session))) for view in VIEWS]
+    routes += [Route(f"/{view.name}", _endpoint(partial(respond, view(session)))) for view in VIEWS]
     style = str(render("features.core.pages/style.css")) + str(render("flows.explorer/explorer.css"))
     scripts = [f"{name}.js" for name in ("explorer", "map")]
     routes += [Route(f"/{name}", _script(name)) for name in scripts]
     routes += [
-        Route(REPORT, lambda request: report(session, request)),
+        Route(REPORT, _endpoint(partial(report, session))),
         Route(OPENAPI, lambda _: JSONResponse(describe())),
         Route("/style.css", lambda _: Response(style, media_type="text/css")),
     ]
@@ -111,14 +112,14 @@ def _script(name: str) -> Callable[[Request], Response]:
     return lambda _: Response(text, media_type="text/javascript")
 
 
-def _endpoint(view: View) -> Callable[[Request], Response]:
+def _endpoint(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         try:
-            return respond(view, request)
+            return answer(request)
         except Exception as error:  # noqa: BLE001  # of a form or a template; the server would close the connection
-            problem = fault_of(error).with_code()
-            page = render("flows.explorer/refused.html", title="Unexpected", problem=problem)
-            return Response(page, 500, media_type="text/html")
+            fault = fault_of(error)
+            page = render("flows.explorer/refused.html", title="No answer", problem=fault.with_code())
+            return Response(page, 500 if isinstance(fault, Unexpected) else 400, media_type="text/html")
 
     return endpoint
 

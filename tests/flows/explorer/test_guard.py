@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -117,13 +118,12 @@ def test_a_taken_port_is_named(in_project):
         Explorer(in_project.session, in_project.explorer.port)
 
 
-@pytest.mark.parametrize("method", ["form", "answer"])
-def test_an_error_of_ours_is_a_page_that_says_where_to_look(in_project, monkeypatch, method):
-    def broken(self, query):
-        raise ZeroDivisionError("<b>by zero</b>")
-
-    monkeypatch.setattr(f"flows.explorer.runs.RunsView.{method}", broken)
-    answer = in_project.client.get("/runs")
+@pytest.mark.parametrize(
+    ("address", "broken"), [("/runs", "RunsView.form"), ("/runs", "RunsView.answer"), ("/report", "all_runs")]
+)
+def test_an_error_of_ours_is_a_page_that_says_where_to_look(in_project, monkeypatch, address, broken):
+    monkeypatch.setattr(f"flows.explorer.runs.{broken}", Mock(side_effect=ZeroDivisionError("<b>by zero</b>")))
+    answer = in_project.client.get(address)
     assert answer.status_code == 500
     assert "Unexpected ZeroDivisionError" in answer.text
     assert "<b>" not in answer.text
