@@ -227,8 +227,8 @@ def prefect_api() -> Iterator[OwnServer | None]:
     if url := configured_api():
         if not answers(url, timeout=5.0):
             raise ServerSilent(
-                f"The Prefect API at {shown(url)} does not answer: start it (`prefect server start`), end it first if "
-                "it hangs, or set PREFECT_API_URL to an empty value to use a private server."
+                f"The Prefect API at {shown(url)} does not answer: end it if it hangs, and start it (`facetflow down`, "
+                "`up`; `prefect server start`), or set PREFECT_API_URL to an empty value to use a private server."
             )
         with talking_to(url):
             try:

@@ -47,11 +47,12 @@ def configured_api() -> str | None:
     if url := _in_settings():
         return url
     deadline = time.monotonic() + START_TIMEOUT
-    # A server of `facetflow up` that is starting is waited for: it is to do what is due.
-    while (service := up_record.running()) is not None and service.url is None and time.monotonic() < deadline:
+    # A server of `facetflow up` that is starting, also again, is waited for: it is to do what is due.
+    while (service := up_record.running()) is not None and time.monotonic() < deadline:
+        if service.address is not None and standing(service.address) != "gone":
+            break
         time.sleep(_POLL)
-    address = service.address if service is not None else None
-    return address if address is not None and answers(address) else None
+    return service.address if service is not None else None
 
 
 def somebody_listens() -> bool:

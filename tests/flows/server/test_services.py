@@ -88,10 +88,20 @@ def test_a_record_that_is_not_there_yet_is_awaited(state, its_time):
 def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch, its_time):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setenv("PREFECT_HOME", str(state))
-    monkeypatch.setattr(prefect_address, "answers", lambda url: url == WITH_PASSWORD)
+    monkeypatch.setattr(prefect_address, "standing", lambda _: "answers")
     with up_record.only_one():
         its_time("flows.server.prefect_address", sleep=lambda _: up_record.write(UP["url"]))
         assert prefect_address.configured_api() == WITH_PASSWORD, "it is to do what is due"
+
+
+@pytest.mark.parametrize("standings", [["gone", "answers"], ["silent"]], ids=["starting again", "hanging"])
+def test_no_command_does_beside_up_what_it_is_to_do(state, monkeypatch, standings):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", str(state))
+    monkeypatch.setattr(prefect_address, "standing", lambda *_: standings.pop(0))
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert prefect_address.configured_api() == WITH_PASSWORD
 
 
 def test_the_address_of_up_alone_is_enough(state, monkeypatch):
