@@ -156,7 +156,7 @@ def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
         told = f"was trained from {start!r}: encode its texts by that one"
         if start is None:
             told = "does not say from which model it was trained: copy it with its training.json"
-        raise VectorsWrong(f"{str(file)!r} holds vectors of {encoded.maker}, but {str(encoder)!r} {told}.")
+        raise VectorsWrong(f"{str(file)!r} holds vectors of {encoded.maker}, but {encoder_title(encoder)!r} {told}.")
     if (precision := encoded.made["precision"]) in {"int8", "binary"}:
         raise VectorsWrong(f"{str(file)!r} holds {precision} codes of vectors: encode its texts again as float16.")
     made = {"encoder": digest(encoder), "name": encoder_title(encoder), "precision": "float32"}

@@ -33,6 +33,7 @@ from features.core.files import source_name
 from training.attribution import facet_dimensions
 from training.encoders.s3bert.facets import FacetLayout
 from training.nearest import find_nearest
+from training.runs import encoder_title
 from training.similarity import TINY
 
 Vectors = NDArray[np.float32]
@@ -206,8 +207,8 @@ class EncodedFile:
         name = source_name(self.path)
         if self.made["encoder"] != models.digest(encoder):
             raise VectorsWrong(
-                f"{name} holds vectors of {self.maker}, not of {str(encoder)!r}: choose the encoder that wrote it by "
-                "--encoder, or encode its texts again."
+                f"{name} holds vectors of {self.maker}, not of {encoder_title(encoder)!r}: choose the encoder that "
+                "wrote it by --encoder, or encode its texts again."
             )
         if self.made.get("task") != task:
             raise VectorsWrong(
