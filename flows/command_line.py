@@ -90,7 +90,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "facetflow encode reviews.tsv -o vectors.parquet",
         "facetflow encode reviews.tsv -o facets.parquet --facets --precision float16",
     ),
-    "facets": ("facetflow facets vectors.parquet -o facets.parquet",),
+    "facets": ("facetflow facets of-the-start-model.parquet -o with-facets.parquet",),
     "measure": ("facetflow measure first.amr second.amr -o scores.tsv",),
     "align": ("facetflow align first.amr second.amr -o pairs.html",),
     "score amr": ("facetflow score gold.amr parsed.amr --metrics smatch,srl",),
