@@ -143,6 +143,11 @@ def test_links_between_documents_lead_somewhere(root: Path) -> None:
     assert dead == []
 
 
+@pytest.mark.parametrize("told", ["tests/sentences.json", "flows/templates/project.txt"])
+def test_nothing_sends_whom_installed_the_package_to_pages_of_the_repository(root: Path, told: str) -> None:
+    assert "docs/" not in (root / told).read_text()
+
+
 def test_the_architecture_page_names_every_folder_and_table(root: Path) -> None:
     page = (root / "docs/concepts/architecture.md").read_text()
     folders = [f"features/{path.name}" for path in (root / "features").iterdir() if (path / "__init__.py").exists()]

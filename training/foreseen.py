@@ -56,7 +56,7 @@ def _check_texts(settings: AspectSettings, labels: pl.DataFrame) -> None:
     if not labels.height:
         raise NoTrainingData(
             f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
-            'dataset = "texts" (docs/reference/corpora.md).'
+            'dataset = "texts".'
         )
     data = LabelledTexts.from_table(labels.rename({"sentence": "text"}), source={})
     settings = resolved(data, settings)

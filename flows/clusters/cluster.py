@@ -114,10 +114,7 @@ def capacity(settings: ClusterSettings) -> Capacity:
 def capacity_of(workers: Collection[Mapping[str, Any]], address: str) -> Capacity:
     """Return the capacity of an existing cluster, by what its scheduler knows of the workers."""
     if not workers:
-        raise NoWorkers(
-            f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}` "
-            "(docs/howto/clusters.md)."
-        )
+        raise NoWorkers(f"The Dask cluster at {address!r} has no workers: start some with `dask worker {address}`.")
     gpu = sum(worker["resources"].get("GPU", 0) >= 1 for worker in workers)
     cpu = sum(worker["resources"].get("CPU", 0) >= 1 for worker in workers)
     return Capacity(len(workers), gpu, cpu or len(workers), reserved=cpu > 0)

@@ -30,7 +30,7 @@ def of_existing(settings: ClusterSettings) -> Security:
         if not settings.unencrypted and not is_on_this_machine(address if "://" in address else f"tcp://{address}"):
             raise Unencrypted(
                 f"The Dask cluster at {address!r} is not on this machine and its connections are not encrypted: anyone "
-                "on the way can run code on its workers. Use a tls:// address (docs/howto/clusters.md), or set "
+                "on the way can run code on its workers. Use a tls:// address, with `tls_ca` and `tls_cert`, or set "
                 "unencrypted = true in [cluster] where the network itself is safe."
             )
         return Security()  # type: ignore[no-untyped-call]

@@ -69,8 +69,6 @@ class LabelledPairs(IndexedPairs):
             .sort("pair_id")  # the order of rows in a store is not guaranteed
         )
         if not judged.height:
-            raise pinned.lacks(
-                "no pair with a label: name judged pairs under [[corpora]] (docs/reference/corpora.md) and build again"
-            )
+            raise pinned.lacks("no pair with a label: name judged pairs under [[corpora]] and build again")
         sentences, judged = index_sentences(pinned, judged)
         return cls(tuple(sentences["text"]), judged.select(*cls.COLUMNS, *POSITIONS), source=pinned.source)

@@ -90,10 +90,7 @@ class LabelledTexts:
         pinned = OpenRelease(root, release)
         rows = pinned.read("labels", ("sentence", *LABEL_COLUMNS)) if "labels" in pinned else pl.DataFrame()
         if not rows.height:
-            raise pinned.lacks(
-                "no labels: name a corpus of texts with labels under [[corpora]] (docs/reference/corpora.md) and build "
-                "again"
-            )
+            raise pinned.lacks("no labels: name a corpus of texts with labels under [[corpora]] and build again")
         texts = pinned.texts_of(rows["sentence"]).select(pl.col("sentence_id").alias("sentence"), "text")
         named = rows.join(texts, on="sentence", how="inner")
         return cls.from_table(named, source=pinned.source)

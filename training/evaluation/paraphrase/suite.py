@@ -121,7 +121,7 @@ class ParaphraseSuite(Suite):
     file: ClassVar[str] = "paraphrase.parquet"
     needs: ClassVar[str] = (
         "pairs in the split that are judged as paraphrase or not: name a corpus of them under [[corpora]], or a set "
-        "under [[evaluation]] (docs/concepts/evaluation.md)"
+        "under [[evaluation]]"
     )
 
     found: Found

@@ -56,10 +56,7 @@ class RetrievalSuite(Suite):
     title: ClassVar[str] = "Retrieval by aspect"
     measure: ClassVar[str] = "MRR"
     file: ClassVar[str] = "retrieval.parquet"
-    needs: ClassVar[str] = (
-        "texts in the split that share labels: name a corpus of texts with labels under [[corpora]] "
-        "(docs/reference/corpora.md)"
-    )
+    needs: ClassVar[str] = "texts in the split that share labels: name a corpus of texts with labels under [[corpora]]"
 
     subject: Subject
     data: LabelledTexts

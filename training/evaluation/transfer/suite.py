@@ -40,7 +40,7 @@ class TransferSuite(Suite):
 
     name: ClassVar[str] = "transfer"
     title: ClassVar[str] = "Classification from embeddings"
-    needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]] (docs/reference/corpora.md)"
+    needs: ClassVar[str] = "texts or pairs with a class: name a set under [[evaluation]]"
     measure: ClassVar[str] = "accuracy"
     file: ClassVar[str] = "transfer.parquet"
 
