@@ -14,7 +14,7 @@ from features.store.locations import Location
 
 
 class OpenRelease:
-    """The tables of a release, by default the latest, after every byte was verified."""
+    """The tables of a release, by default the latest; of those that are read, every byte is verified."""
 
     def __init__(self, root: Location, release: int | None = None) -> None:
         from features.store.store import Store
@@ -23,8 +23,6 @@ class OpenRelease:
         self._pinned = self._store.release(release)
         self.recipe = self._pinned.recipe  # of a stage
         self.name = f"release {self._pinned.number} of {str(root)!r}"
-        # Every byte, since damaged rows would not be noticeable in an encoder.
-        self._store.verify_files(self._pinned.versions)
 
     def __contains__(self, table: str) -> bool:
         return table in self._pinned.versions
@@ -42,8 +40,10 @@ class OpenRelease:
         }
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return the rows of a table, with some columns or all."""
-        return self._store.read(table, self._pinned.versions[table], columns=columns)
+        """Return the rows of a table, with some columns or all; raise a StoreError if a byte of it is damaged."""
+        version = self._pinned.versions[table]
+        self._store.verify_files({table: version})  # every byte: damaged rows would not be noticeable in an encoder
+        return self._store.read(table, version, columns=columns)
 
     def texts_of(self, *sentences: pl.Series) -> pl.DataFrame:
         """Return the texts of sentences by their ids, sorted by id: `sentence_id` and `text`."""

@@ -11,11 +11,22 @@ from sentences import refused
 
 from features.core.faults import ColumnMissing, NoRelease, ReleaseLacks, RowWrong, StoreDamaged
 from features.metrics.registry import METRIC_NAMES
+from features.store.store import Store
 from training.data.measured_pairs import MeasuredPairs
+from training.search.texts import texts_of_release
 
 
 def texts_of(data: MeasuredPairs) -> list[tuple[str, str]]:
     return [(data.texts[a], data.texts[b]) for a, b in zip(data.first, data.second, strict=True)]
+
+
+def damage(store: Store, table: str) -> None:
+    """Change a byte of the one file of a table, but not its size and time."""
+    (file,) = (Path(store.location) / "tables" / table).rglob("*.parquet")
+    status, content = file.stat(), bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def test_each_sentence_is_kept_once_and_pairs_point_at_their_own(measured):
@@ -114,7 +125,6 @@ class TestFromStore:
         from features.store.fingerprints import fingerprint
         from features.store.plan import plan
         from features.store.scope import PlannedStage
-        from features.store.store import Store
 
         store = Store.open(tmp_path / "store", create=True)
         ids = [sentence_id(text) for text in measured.texts]
@@ -184,10 +194,11 @@ class TestFromStore:
 
     @pytest.mark.parametrize("table", ["sentences", "pairs", "metrics", "embeddings"])
     def test_only_files_whose_digest_holds_are_read(self, store, table):
-        (file,) = (Path(store.location) / "tables" / table).rglob("*.parquet")
-        status, content = file.stat(), bytearray(file.read_bytes())
-        content[len(content) // 2] ^= 1
-        file.write_bytes(content)
-        os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+        damage(store, table)
         with refused(StoreDamaged):
             MeasuredPairs.from_store(store.location)
+
+    @pytest.mark.parametrize("table", ["metrics", "embeddings"])
+    def test_a_search_depends_on_no_table_that_it_does_not_read(self, store, measured, table):
+        damage(store, table)
+        assert {*texts_of_release(store.location).texts} == {*measured.texts}
