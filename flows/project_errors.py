@@ -12,6 +12,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -267,6 +268,8 @@ def _expected(location: _Location, given: Any) -> str:
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
     expected = words(location.annotation)
+    if isinstance(given, float) and not isfinite(given):
+        expected = expected.replace("a number", "a finite number")
     choices = [choice for choice in get_args(bare(location.annotation)) if isinstance(choice, str)]
     close = difflib.get_close_matches(given, choices, n=1) if isinstance(given, str) else []
     return f'{expected}; did you mean "{close[0]}"?' if close else expected

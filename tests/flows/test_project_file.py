@@ -127,6 +127,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         ('name = "p"\ncorpora = ["pairs"]\n', WrongValue),
         (f'name = "p"\n{CORPUS}columns = {{ sentence_a = "sentence_b" }}\n', Conflict),
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ device = "gpu" }}\n', WrongValue),
+        (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ gradient_norm = inf }}\n', WrongValue),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):

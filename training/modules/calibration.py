@@ -25,15 +25,12 @@ NEEDED = f"{LEAST_PAIRS} dev pairs, {LEAST_OF_A_LABEL} of each label"
 _CHI_SQUARED = 3.841  # 95 % quantile, one degree of freedom
 
 
-_Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class Calibration:
     """Calibration of a classifier's probabilities."""
 
-    temperature: Annotated[_Finite, Field(gt=0)]  # T; above 1 if the classifier was overconfident
-    biases: tuple[_Finite, ...]  # b, one for each label; their sum is 0
+    temperature: Annotated[float, Field(gt=0)]  # T; above 1 if the classifier was overconfident
+    biases: tuple[float, ...]  # b, one for each label; their sum is 0
     pairs: int  # number of dev pairs that it was fitted on
     loss_before: float  # mean cross-entropy of these without calibration, in nats
     loss: float  # the same with calibration

@@ -33,14 +33,12 @@ LEAST_PAIRS = 10
 _DIGITS = 6  # of a knot: a similarity of 1 in that many digits means equal embeddings, up to rounding
 _NORMAL = 1.959964  # 97.5 % of a normal distribution lie below
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
-
 
 class FacetCalibration(Closed):
     """A non-decreasing map from the similarity of a facet to the value of its metric."""
 
-    similarities: Annotated[tuple[Number, ...], Field(min_length=1)]  # of the knots, ascending; at least one
-    values: tuple[Number, ...]  # of the metric there, non-decreasing; linear between knots, constant beyond
+    similarities: Annotated[tuple[float, ...], Field(min_length=1)]  # of the knots, ascending; at least one
+    values: tuple[float, ...]  # of the metric there, non-decreasing; linear between knots, constant beyond
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -59,9 +57,9 @@ class Reliability(Closed):
     """How well a facet orders dev pairs as its metric does."""
 
     pairs: Annotated[int, Field(ge=0)]  # number of dev pairs
-    spearman: Number | None = None  # rank correlation with the metric, in [-1, 1]; None if one is constant
-    low: Number | None = None  # lower end of its 95 % interval; None if there is no correlation, or too few pairs
-    high: Number | None = None  # upper end
+    spearman: float | None = None  # rank correlation with the metric, in [-1, 1]; None if one is constant
+    low: float | None = None  # lower end of its 95 % interval; None if there is no correlation, or too few pairs
+    high: float | None = None  # upper end
 
     @property
     def is_clear(self) -> bool:

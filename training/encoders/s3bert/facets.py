@@ -53,11 +53,11 @@ class Facet(Closed):
     stop: int  # dimension after the last
     # training compares offset + slope x similarity with the metric; the slope is the learnt β (Eq. 3), times the range
     # of the metric if targets were min-max scaled
-    slope: Annotated[float, Field(allow_inf_nan=False)] = 1.0
-    offset: Annotated[float, Field(allow_inf_nan=False)] = 0.0  # or the metric's minimum, for min-max scaled targets
+    slope: float = 1.0
+    offset: float = 0.0  # or the metric's minimum, for min-max scaled targets
     # quantiles, evenly spaced from the lowest to the highest, of the facet's similarity on dev pairs; empty when
     # unknown
-    usual: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = ()
+    usual: tuple[float, ...] = ()
     calibration: FacetCalibration | None = None  # fitted on dev pairs; None when there were too few
     reliability: Reliability | None = None  # how well the facet orders dev pairs; None when unknown
 
