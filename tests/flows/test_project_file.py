@@ -128,6 +128,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}columns = {{ sentence_a = "sentence_b" }}\n', Conflict),
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ device = "gpu" }}\n', WrongValue),
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ gradient_norm = inf }}\n', WrongValue),
+        (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ seed = 18446744073709551616 }}\n', WrongValue),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):

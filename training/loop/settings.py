@@ -74,7 +74,7 @@ class LoopSettings(Closed):
     threads: Annotated[int, Field(ge=1)] | None = None
     processes: Annotated[int, Field(ge=1)] = 1
     trackers: tuple[str, ...] = ()
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, le=2**63)] = 0  # torch reads 64 bits, and `--seeds` adds to it
 
 
 NO_INFLUENCE = {"checkpoint_every", "log_every", "threads", "device", "processes", "trackers"}
