@@ -116,7 +116,7 @@ class TextIndex:
     def _named(self, nearest: "internals.Nearest") -> list[list[FoundText]]:
         return [
             [
-                FoundText(rank, self.texts[position], position, similarity)
+                FoundText(rank, self.texts[position], position, min(max(similarity, -1.0), 1.0))
                 for rank, (position, similarity) in enumerate(zip(positions, similarities, strict=True), start=1)
             ]
             for positions, similarities in zip(nearest.positions.tolist(), nearest.similarities.tolist(), strict=True)

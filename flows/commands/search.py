@@ -171,7 +171,7 @@ def neighbours(
                 "rank": list(range(1, each + 1)) * len(asked),
                 "neighbour_id": [ids[position] for position in positions],
                 "neighbour": [searched.texts[position] for position in positions],
-                "similarity": nearest.similarities.reshape(-1),
+                "similarity": nearest.similarities.reshape(-1).clip(-1, 1),  # rounding may leave it
             }
         )
         write_table(table, output, form)

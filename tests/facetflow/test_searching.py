@@ -1,5 +1,6 @@
 """Searching texts from Python: results, several queries, refused input."""
 
+import numpy as np
 import pytest
 from sentences import refused
 
@@ -33,6 +34,12 @@ def test_no_text_is_its_own_neighbour(index):
     found = index.neighbours(k=1)
     assert found[0][0].position == 3
     assert all(of[0].position != place for place, of in enumerate(found))
+
+
+def test_no_cosine_is_above_1_where_rounding_makes_vectors_longer(encoder_model):
+    index = facetflow.TextIndex(TEXTS, encoder_model)
+    index.vectors = index.vectors * np.float32(1.00001)
+    assert [found[0].similarity for found in index.search(TEXTS, k=1)] == [1.0] * len(TEXTS)
 
 
 def test_with_a_folder_of_runs_a_text_is_embedded_once(index, tmp_path, monkeypatch):

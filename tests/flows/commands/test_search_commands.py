@@ -178,6 +178,16 @@ def test_neighbours_in_another_file_may_be_the_text_itself(project, capsys):
     assert "Left out: 1 row of 'asked.txt' without a text." in err
 
 
+def test_no_cosine_is_above_1_where_rounding_makes_vectors_longer(project, monkeypatch):
+    from training import nearest
+
+    unit = nearest.unit
+    monkeypatch.setattr(nearest, "unit", lambda vectors: unit(vectors) * 1.00001)
+    assert run(["neighbours", "texts.tsv", "--among", "texts.tsv", "-o", "out.tsv", "-k", "1"]) == 0
+    similarities = [float(line.split("\t")[5]) for line in (project / "out.tsv").read_text().splitlines()[1:]]
+    assert similarities == [1.0] * 5
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
