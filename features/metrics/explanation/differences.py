@@ -11,10 +11,8 @@ from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
-from features.metrics.readings import SENSE, is_argument
+from features.metrics.readings import SENSE
 
-_NO_COMMANDS = frozenset({"hope", "wish", "guess", "bet", "thank", "see", "sound", "look", "seem", "need", "want"})
-"""Verbs before which "I", "you" or "it" may be left out: "see you"."""
 _BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always", "first", "then", "now", "next"})
 _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never has he"
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
@@ -273,41 +271,16 @@ def _moods(told: Told) -> None:
     asks = told.texts.asks
     if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
-    nodes = [_commanded(told.both, side) for side in (0, 1)]
-    # "build, make by combining" beside "make by combining": its first verb is not the root of its graph.
-    if {*nodes} == {0, None} and not any("?" in text for text in told.texts.sentences):
-        side = nodes.index(0)
-        verbs = [each.get(0, NO_TOKEN) for each in told.both.anchors]
-        others = told.both.fillers(1 - side, 0).values()
-        same = verbs[0].lower == verbs[1].lower and not any("ARG0" in roles for roles in others)
-        # Else it may be one, too: "Preheat the oven", "Run make" as "Run tests".
-        first = {token.lower.replace("-", "") for token in _first(told.texts.tokens[1 - side])[:1]}
-        if not same and first.isdisjoint(verb.lower.replace("-", "") for verb in verbs):
-            told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
-
-
-def _first(tokens: Sequence[Token]) -> list[Token]:
-    """Return the first two words of a sentence after those that may stand before a command."""
-    return [token for token in tokens if token.lower not in _BEFORE_COMMANDS][:2]
-
-
-def _commanded(both: ComparedGraphs, side: int) -> int | None:
-    """Return the node of the verb in the base form that a sentence begins with, as commands do, or None.
-
-    "Don't" may stand before it. A root has no subject, or "you".
-    """
-    view = both.views[side]
-    tokens = _first(both.texts.tokens[side])
-    if not tokens or tokens[0].text == "RIP" or (tokens[1:] and tokens[1].lower == "of"):  # "act of becoming distant"
-        return None
-    first, imperative = tokens[0], (0, "mode", "imperative") in view.graph.attributes
-    for node, token in both.anchors[side].items():
-        lemma = SENSE.sub("", view.labels[node]).partition("-")[0]  # give-up-07
-        if token == first and first.lower == lemma != view.labels[node] and lemma not in _NO_COMMANDS:
-            arguments = [r for r in view.forward if r.source == node and is_argument(r.role)]
-            commanded = all(view.labels[r.target] == "you" for r in arguments if r.role == "arg0")
-            return node if node or (commanded and (arguments or imperative)) else None  # not "Smoke in the kitchen"
-    return 0 if first.lower == "let" and imperative else None
+    begins, implied = [], []
+    for view, tokens in zip(told.both.views, told.texts.tokens, strict=True):
+        first = next((token.lower for token in tokens if token.lower not in _BEFORE_COMMANDS), "")
+        verbs = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)} | {"let"}
+        begins.append(first in verbs)
+        implied.append("you" in view.labels and all(token.lower != "you" for token in tokens))
+    # Of a noun, the parser reads no "you": "Smoke in the kitchen", "Close up of a car".
+    if begins == implied and begins[0] != begins[1] and not any("?" in text for text in told.texts.sentences):
+        side = begins.index(True)
+        told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 
 def _modality(told: Told) -> None:

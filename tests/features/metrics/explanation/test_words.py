@@ -187,6 +187,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He"; "himself" in b refers back; "slept" in a, "did it" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
          'Both have "Go"; a may be a command, b is not; only b says "must"; only b says "You".'),
+        ("The lights of a car.", "Close up of the lights of a car.", "(l / light :part-of (c / car))",
+         "(c2 / close-10 :ARG1 (l / light :part-of (c / car)))",
+         'Both have "lights" and "car"; only b says "Close up". Graphs leave out "of" in b.'),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
