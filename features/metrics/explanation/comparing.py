@@ -101,16 +101,6 @@ class ComparedGraphs:
         left, right = map(unread, self.views, self.texts.tokens, self.anchors)
         return left, right
 
-    @cached_property
-    def with_node(self) -> set[Token]:
-        """Words that a graph has a concept for, other than those of roles such as `have-degree-91`."""
-        return {
-            token
-            for side, view in enumerate(self.views)
-            for node, token in self.anchors[side].items()
-            if not view.labels[node].endswith("-91")
-        }
-
     @property
     def are_related(self) -> bool:
         """Whether both sentences have a word, an amount or a concept, or one has the opposite of another's word."""
@@ -214,22 +204,6 @@ class ComparedGraphs:
             text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])
             quantities.append(Quantity(order[first : last + 1], span, None if at is None else order[at], unit, text))
         return quantities
-
-    def hangs_elsewhere(self, name: str, roles: Collection[str]) -> bool:
-        """Return whether what a facet counts is attached, by one of some roles, to another node in the other graph."""
-        facet = self.facets[name]
-        constants, relations = self.unmatched("smatch", "attribute"), self.unmatched("smatch", "relation")
-        for side, items in enumerate((facet.left, facet.right)):
-            view, nodes = self.views[side], {item.index for item in items if item.kind == "node"}
-            apart = (view.forward[index] for index in relations[side])
-            if any(relation.role in roles and nodes & {relation.source, relation.target} for relation in apart):
-                return True
-            counted = {item.index for item in items if item.kind == "attribute"}
-            for index in constants[side]:
-                node, role, _ = view.graph.attributes[index]
-                if role.lower() in roles and (index in counted or node in nodes):
-                    return True
-        return False
 
     def partner(self, node: int) -> int | None:
         """Return the counterpart in the second graph of a node of the first.

@@ -130,9 +130,9 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"{words} change places{passive}, not their roles")
         else:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
-    elif texts.exchange and not _is_predicate(both, texts.exchange):
+    elif texts.exchange:
         _exchange(told, texts.exchange, moved)
-    elif len(moved) == 2 and not (texts.differ_in_words() or texts.may_be_passive):
+    elif len(moved) == 2 and not texts.differ_in_words():
         stems = [stem for stem, _ in moved]
         frames = both.swaps((stems[:1], stems[1:]))
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
@@ -152,6 +152,9 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
+    # Clauses and entries of a list: "if it rains, we stay", "heat and warmth".
+    adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
+    adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
     inside = any(token.lower in _CLAUSES for token in between[0])
     nouns = {t.stem for side in (0, 1) for node, t in both.anchors[side].items() if t.stem in both.fillers(side, node)}
     other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
@@ -162,13 +165,11 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not (texts.exchanges_neighbours or texts.exchanges_list or texts.may_be_passive):
+    elif both.differ and frames and not adjoin:
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     elif not both.differ and texts.is_fronted:
         told.add("form", (), f"{words} change places")
-    elif texts.exchanges_neighbours and (part := next((p for p in exchange if _place(both, p[-1])), None)):
-        told.add("order", ("srl",), f"{_part(told, part)} has another place{_place(both, part[-1])}")
     else:
         told.add("order", ("srl",), f"{words} change places")
 
@@ -184,12 +185,13 @@ def _moved_words(told: Told) -> None:
     side, verb = texts.passive_verb or (0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
-    if cases and not texts.exchange and not texts.may_be_passive:  # "who killed him", "who did he kill"
+    same_voice = stems[0].count("be") == stems[1].count("be")
+    if cases and not texts.exchange and same_voice:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
     elif verb.stem in acting and not texts.voice:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
-    elif texts.moved and texts.is_passive[0] != texts.is_passive[1] and stems[0].count("be") != stems[1].count("be"):
+    elif texts.moved and texts.is_passive[0] != texts.is_passive[1] and not same_voice:
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}
@@ -219,17 +221,6 @@ def _part(told: Told, stems: Sequence[str]) -> str:
     """Return a part of the first sentence in quotes."""
     tokens = [told.texts.token(0, stem) for stem in stems]
     return quoted(told.texts.sentences[0][tokens[0].start : tokens[-1].end])
-
-
-def _is_predicate(both: ComparedGraphs, parts: tuple[list[str], list[str]]) -> bool:
-    """Return whether a part is a frame whose role the other fills: "the cake was eaten", "ate the cake"."""
-    words = [*parts[0], *parts[1]]
-    return any(
-        token.stem not in both.fillers(1, image) and sorted((token.stem, stem)) == sorted(words)
-        for frame, image in both.same_frames()
-        if (token := both.anchors[0].get(frame)) is not None  # not "seller", who sells
-        for stem in both.fillers(0, frame)
-    )
 
 
 def _compounds(told: Told) -> None:
@@ -294,7 +285,8 @@ def _words(told: Told) -> None:
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if misspells(a, b):
                 told.add_spelling([a], [b])
-    with_node = told.both.with_node  # "have" and "this" may be words of grammar or not
+    read = zip(told.both.views, told.both.anchors, strict=True)  # "have" and "this" may be words of grammar or not
+    with_node = {t for view, words in read for at, t in words.items() if not view.labels[at].endswith("-91")}
     for chunk in told.chunks({*kinds, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
@@ -320,7 +312,7 @@ def _unsure(told: Told) -> None:
         return
     order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]
     if order[0] != order[1]:
-        moved = () if twice or texts.may_be_passive else both.moved_arguments
+        moved = () if twice else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, and the parser reads other roles in {frames}" if frames else text)

@@ -51,12 +51,6 @@ class ComparedTexts:
         """Whether each sentence is in the passive with an agent: "was bitten by"."""
         return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
-    @property
-    def may_be_passive(self) -> bool:
-        """Whether one sentence has a form of "be" that the other lacks, or an agent with "by"."""
-        spare = {token.stem for chunk in self.chunks for part in chunk for token in part}
-        return "be" in spare or self.is_passive[0] != self.is_passive[1]
-
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
@@ -111,20 +105,6 @@ class ComparedTexts:
             if n + m <= len(left) - between and right == left[-m:] + left[n : len(left) - m] + left[:n]:
                 return left[:n], left[-m:]
         return None
-
-    @property
-    def exchanges_neighbours(self) -> bool:
-        """Whether the parts that change places follow each other: clauses, as in "if it rains, we stay"."""
-        both = [*self.exchange[0], *self.exchange[1]] if self.exchange else []
-        left, _ = self._order
-        return len(both) > 2 and any(left[at : at + len(both)] == both for at in range(len(left)))
-
-    @property
-    def exchanges_list(self) -> bool:
-        """Whether "and" or "or" joins the parts that change places in a sentence: "between x and y"."""
-        x, y = map(" ".join, self.exchange or ((), ()))
-        texts = [" ".join(["", *(t.stem for t in side if t.kind != "grammar"), ""]) for side in self.tokens]
-        return any(f" {p} {link} {q} " in text for text in texts for link in ("and", "or") for p, q in ((x, y), (y, x)))
 
     @cached_property
     def is_dative(self) -> bool:

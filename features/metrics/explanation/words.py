@@ -33,14 +33,6 @@ _CONTRADICTS: Mapping[str, frozenset[str]] = {
     "word": frozenset({"frames", "concepts"}),
 }
 """Aspect → what a difference of it shows not to be the same, though the graphs agree in it."""
-_ROLES: Mapping[str, frozenset[str]] = {
-    "quantifiers": frozenset({"quant", "mod", "domain"}),
-    "negations": frozenset({"polarity"}),
-}
-"""Facets that count items regardless of their position → the roles by which these are attached to a node.
-
-For the metric, the quantities of "3 boys and 2 girls" equal those of "2 boys and 3 girls"; for a reader they do not.
-"""
 _ALIKE = 0.5  # a similarity that sentences on different matters rarely have
 _MOST = 3  # differences in the sentence
 
@@ -100,7 +92,6 @@ def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:
 def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
     shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
     contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
-    contradicted |= {_TITLES[name] for name, roles in _ROLES.items() if both.hangs_elsewhere(name, roles)}
     words = [{token.stem for token in tokens} for tokens in both.texts.tokens]
     names = [{*map(stem_of, each)} & words[side] for side, each in enumerate(both.texts.names)]
     contradicted |= {"names"} if names[0] - words[1] or names[1] - words[0] else set()  # facets compare kinds of names

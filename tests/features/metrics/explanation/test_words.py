@@ -326,7 +326,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It was written by Sam and was filmed by Kim.", "It was written by Kim and filmed by Sam.",
          '(a / and :op1 (w / write-01 :ARG0 (s / sam) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (k / kim) :ARG1 i))',
          '(a / and :op1 (w / write-01 :ARG0 (k / kim) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (s / sam) :ARG1 i))',
-         'Same frames; "Sam" and "Kim" change places. Graphs leave out "was" in a.'),
+         'Same frames; "Sam" and "Kim" swap roles in "written" and "filmed". Graphs leave out "was" in a.'),
         ("The Oka joins the longer Volga.", "The Volga joins the Oka.",
          "(j / join-01 :ARG0 (o / oka) :ARG1 (v / volga :ARG1-of (l / long-03)))",
          "(j / join-01 :ARG0 (v / volga) :ARG1 (o / oka))",
@@ -474,7 +474,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG1 (m / note :mod (q / monetary-quantity :quant 2000 :unit (r / rupee)))))"),
          ("(a / and :op1 (b / ban-01 :ARG0 (w / we) :ARG1 (n / note :quant 500)) :op2 (i / introduce-02 :ARG0 w "
           ":ARG1 (m / note :mod (r / rupee) :quant 2000)))"),
-         'Same frames; "introduce" and "ban" change places.'),
+         'Same frames and quantities; "introduce" and "ban" change places.'),
         ("The benefits of doing one after getting the other.", "The benefits of getting one after doing the other.",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (g / get-01 :ARG1 (t / other))))",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (t / other)))",
@@ -858,8 +858,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph. Words that both have come in another order."),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
-         ('Both have "drawing" and "man"; only a says "woman". Words that both have come in another order. Graphs '
-          'leave out "The" in a.')),
+         ('Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman". Graphs leave out '
+          '"The" in a.')),
         ("It holds 750 ml.", "It holds 0.75 l.",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 750 :unit (m / milliliter)))",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 0.75 :unit (m / liter)))",
