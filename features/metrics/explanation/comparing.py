@@ -123,13 +123,6 @@ class ComparedGraphs:
         """Return whether a facet that compares no vectors sees a difference."""
         return self.facets[name].score != 1
 
-    def unmatched(self, name: str, kind: str = "node") -> tuple[list[int], list[int]]:
-        """Return the positions of unmatched items in a facet, on each side."""
-        facet = self.facets[name]
-        sides = (facet.left, facet.right)
-        left, right = ([item.index for item in side if item.kind == kind and not item.matched] for side in sides)
-        return left, right
-
     def word(self, side: int, node: int) -> str | None:
         """Return the word that a node stands for, in quotes; None if its spelling does not show it."""
         token = self.token(side, node)
@@ -205,27 +198,12 @@ class ComparedGraphs:
             quantities.append(Quantity(order[first : last + 1], span, None if at is None else order[at], unit, text))
         return quantities
 
-    def partner(self, node: int) -> int | None:
-        """Return the counterpart in the second graph of a node of the first.
-
-        It is the node it is aligned with; else the one with the same concept, if both graphs have that concept once.
-        """
-        if node in self.image:
-            return self.image[node]
-        labels, others = (view.labels for view in self.views)
-        label = labels[node]
-        return others.index(label) if labels.count(label) == others.count(label) == 1 else None
-
+    @property
     def same_frames(self) -> list[tuple[int, int]]:
-        """Return frames of the first graph that have a partner of the same concept in the second."""
-        return [
-            (node, other)
-            for node, label in enumerate(self.views[0].labels)
-            if label not in _JOINS
-            and self.fillers(0, node)
-            and (other := self.partner(node)) is not None
-            and self.views[1].labels[other] == label
-        ]
+        """Aligned nodes with the same concept and with arguments."""
+        labels, others = (view.labels for view in self.views)
+        pairs = [(node, other) for node, other in self.image.items() if labels[node] == others[other]]
+        return [(node, other) for node, other in pairs if labels[node] not in _JOINS and self.fillers(0, node)]
 
     @cached_property
     def frame_stems(self) -> set[str]:
@@ -236,7 +214,7 @@ class ComparedGraphs:
     def moved_arguments(self) -> list[tuple[str, str]]:
         """Stems of words and a frame that both graphs have, where the word has other roles in a than in b."""
         moved = []
-        for left, right in self.same_frames():
+        for left, right in self.same_frames:
             ours, theirs = self.fillers(0, left), self.fillers(1, right)
             stems = [stem for stem in dict.fromkeys([*ours, *theirs]) if ours.get(stem) != theirs.get(stem)]
             frame = self.word(0, left) or ""  # "actor" has no role in "actor"
@@ -246,7 +224,7 @@ class ComparedGraphs:
     def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:
         """Return words of frames in which two parts have each other's roles, if each has one of the other."""
         ways: tuple[list[str], list[str]] = ([], [])
-        for node, image in self.same_frames():
+        for node, image in self.same_frames:
             ours, theirs = self.fillers(0, node), self.fillers(1, image)
             for frames, (one, other) in zip(ways, (parts, parts[::-1]), strict=True):
                 if {ours.get(stem) for stem in one} & {theirs.get(stem) for stem in other} - {None}:

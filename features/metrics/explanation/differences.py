@@ -47,7 +47,8 @@ def _negations(told: Told) -> None:
                 prefixed.append((side, (a, b)))
     cues = [[token for token in tokens if token.kind == "negation"] for tokens in texts.tokens]
     stems = [{cue.stem for cue in side} for side in cues]
-    nodes = [[both.token(side, node) for node in nodes] for side, nodes in enumerate(both.unmatched("negations"))]
+    polar = [both.facets["negations"].left, both.facets["negations"].right]
+    nodes = [[both.token(side, i.index) for i in items if not i.matched] for side, items in enumerate(polar)]
     scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in s if t and t.stem not in _BARE] for s in nodes]
     in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
@@ -62,8 +63,8 @@ def _negations(told: Told) -> None:
         sure = scope and single and not others and not _is_far(texts, side, more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
-        polar = both.facets["negations"]  # "unharmed" may negate as much as "not injured"
-        only = not (again or others or 0 < len(polar.left) == len(polar.right))
+        # "Unharmed" may negate as much as "not injured".
+        only = not (again or others or 0 < len(polar[0]) == len(polar[1]))
         text = f"{'only ' if only else ''}{SIDES[side]} {what}{' once more' if again else ''}"
         partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
@@ -298,16 +299,11 @@ def _words(told: Told) -> None:
 def _unsure(told: Told) -> None:
     """Tell words that both sentences have and the graphs do not agree on."""
     both, texts = told.both, told.texts
-    stems = []
-    for side, nodes in enumerate(both.unmatched("concepts")):
-        for node in nodes:
-            token = both.anchors[side].get(node)
-            if token and token.kind != "pronoun" and token.stem in texts.shared and both.image.get(node) is not None:
-                stems.append(token.stem)
-    twice = [stem for stem in dict.fromkeys(stems) if both.reads_differently(stem)]
+    kept = (token for token in texts.tokens[0] if token.kind != "pronoun" and token.stem in texts.shared)
+    twice = [texts.token(0, token.stem).shown for token in kept if both.reads_differently(token.stem)]
     if twice:
-        words = listed(texts.token(0, stem).shown for stem in twice)
-        told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
+        words = f"{listed(twice)}, which it reads differently in a and in b"
+        told.add("unsure", ("concepts",), f"the parser is unsure of {words}")
     if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
         return
     order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]

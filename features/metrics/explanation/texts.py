@@ -31,6 +31,7 @@ class ComparedTexts:
         self.names = names
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
         self.tokens = _read_beside(left, right), _read_beside(right, left)
+        self.is_passive = _is_passive(left), _is_passive(right)
 
     @cached_property
     def equal(self) -> bool:
@@ -45,11 +46,6 @@ class ComparedTexts:
         texts = zip(self.sentences, said, strict=True)
         left, right = (text.rstrip(" \"'”’)").endswith("?") and not quote for text, quote in texts)
         return left, right
-
-    @cached_property
-    def is_passive(self) -> tuple[bool, bool]:
-        """Whether each sentence is in the passive with an agent: "was bitten by"."""
-        return _is_passive(self.tokens[0]), _is_passive(self.tokens[1])
 
     @cached_property
     def voice(self) -> tuple[str, str] | None:
