@@ -55,7 +55,8 @@ class Quantity(NamedTuple):
         amounts = []
         for each in (self, other):
             unit = (each.unit or each.head or NO_TOKEN).stem
-            *bound, number, unit = each.stems if each.stems[-1] in UNITS else (*each.stems, unit)  # an hour and a half
+            stems = each.stems if each.stems[-1] in UNITS else (*each.stems, unit)  # an hour and a half
+            *bound, number, unit = stems if stems[1:] else ("1", *stems)  # twice
             number = "1/2" if number == "half" else number
             factor, unit = UNITS.get("dollar" if "$" in each.text else unit, (1, unit))
             if each.sign == "percent" or ("/" in number and "percent" in {self.sign, other.sign}):

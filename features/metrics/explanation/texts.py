@@ -229,8 +229,9 @@ class ComparedTexts:
 def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
     """Return words as another text has them: "2" as "to" between the same words, "a" as 1 before what it counts."""
     theirs = " ".join(["", *(t.stem for t in others), ""])
-    pairs = [(number.stem, word.stem) for number, word in pairwise(others) if number.kind == "quantity"]
-    counted = {word for number, word in pairs if number in {"1", "1/2"}}
+    bare = [token for token in others if token.lower not in ARTICLES]  # half an hour
+    pairs = [(number.stem, word.stem) for number, word in pairwise(bare) if number.kind == "quantity"]
+    counted = {word for number, word in pairs if number in {"1", "1/2", "half"}}
     counted |= {u for u in UNITS for _, word in pairs if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
     read = []
     for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):

@@ -26,8 +26,8 @@ _TOKEN = re.compile(
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄-]\d+)*(?:st|nd|rd|th|(?<=\d{3}0)s)?     # .5, 1990s
-        (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?
+      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)s)?
+        (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # .5, 1990s, 6e23, 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b
       | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
@@ -101,7 +101,7 @@ UNITS = {  # stem of a unit → how much it is of another
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
-    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
+    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"), "twic": (2, "tim"),
 }  # fmt: skip
 UNITS |= {unit: (1, unit) for _, unit in UNITS.values()}
 ARTICLES = frozenset({"a", "an"})
@@ -308,7 +308,7 @@ def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             step = at - runs[-1][1] if runs else 0
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40
-            rises |= step == 2 and (tokens[at - 3].lower, before.lower) == ("by", "to")  # rose by 3 to 40
+            rises |= step == 2 and before.lower == "to" and tokens[at - 3].lower in {"by", "from"}  # rose by 3 to 40
             links = before.stem in _BETWEEN or (before.stem == "and" and tokens[at - 2].lower.endswith(_POWERS))
             links |= before.stem in UNITS and token.lower.startswith("and ")  # an hour and a half
             joins = (step == 1 and not apart) or (step == 2 and links and not rises and not comma)
