@@ -1129,6 +1129,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "police". '
           'Only a is in the passive. Graphs leave out "The" in b. Not in the graphs: "thief" and "river" in both and '
           '"police" in b.')),
+        ("You like tea, don't you?", "You like tea.", "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea))",
+         "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
+         ('Same roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
+          'question, b is not; a says "you" once more.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
