@@ -220,8 +220,9 @@ def _place(both: ComparedGraphs, stem: str) -> str:
 
 def _part(told: Told, stems: Sequence[str]) -> str:
     """Return a part of the first sentence in quotes."""
-    tokens = [told.texts.token(0, stem) for stem in stems]
-    return quoted(told.texts.sentences[0][tokens[0].start : tokens[-1].end])
+    start = told.texts.token(0, stems[0]).start
+    end = next(t.end for t in told.texts.tokens[0] if t.stem == stems[-1] and t.start >= start)
+    return quoted(told.texts.sentences[0][start:end])
 
 
 def _compounds(told: Told) -> None:

@@ -1133,6 +1133,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
          ('Same roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
           'question, b is not; a says "you" once more.')),
+        ("Sam Lee and Kim Fox met Ann Lee.", "Ann Lee met Sam Lee and Kim Fox.", "(m / meet-03)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam Lee and Kim Fox" '
+          'and "Ann Lee" change places. Not in the graphs: "Sam Lee", "Kim Fox" and "Ann Lee" in both.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
