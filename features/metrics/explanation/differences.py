@@ -131,7 +131,7 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"{words} change places{passive}, not their roles")
         else:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
-    elif texts.exchange:
+    elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
         _exchange(told, texts.exchange, moved)
     elif len(moved) == 2 and not texts.differ_in_words():
         stems = [stem for stem, _ in moved]
@@ -192,7 +192,7 @@ def _moved_words(told: Told) -> None:
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
     elif verb.stem in acting and not texts.voice:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
-    elif texts.moved and texts.is_passive[0] != texts.is_passive[1] and not same_voice:
+    elif texts.is_passive[0] != texts.is_passive[1] and not same_voice and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}

@@ -1136,6 +1136,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sam Lee and Kim Fox met Ann Lee.", "Ann Lee met Sam Lee and Kim Fox.", "(m / meet-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam Lee and Kim Fox" '
           'and "Ann Lee" change places. Not in the graphs: "Sam Lee", "Kim Fox" and "Ann Lee" in both.')),
+        ("A harp is being plucked by a man.", "A man is plucking a lute.",
+         "(p / pluck-01 :ARG0 (m / man) :ARG1 (h / harp))", "(p / pluck-01 :ARG0 (m / man) :ARG1 (l / lute))",
+         ('Both have "plucked" and "man"; only a says "harp"; only b says "lute". Only a is in the passive. Graphs '
+          'leave out "being" and "by" in a.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
