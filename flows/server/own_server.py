@@ -102,6 +102,8 @@ class OwnServer:
             "PREFECT_SERVER_API_AUTH_STRING": self.credentials,
             "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": self.url.removesuffix("/api"),
             "PREFECT_SERVER_UI_API_URL": self.url,
+            # Prefect would write its pages beside its code, which may be somebody else's.
+            "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(self.home / "pages"),
             "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
             # Without blocks to register there is nothing to memoise, and Dask need not be imported for it.
             "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",

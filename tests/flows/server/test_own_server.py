@@ -155,6 +155,18 @@ def test_who_asks_a_server_that_is_killed_does_not_wait_for_an_answer(lasting, t
 
 @pytest.mark.slow
 @pytest.mark.soak
+def test_a_lasting_server_writes_its_pages_where_its_user_may(tmp_path):
+    """Not into the package, which may be root's."""
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+    finally:
+        server.stop()
+    assert list(tmp_path.glob("pages/*/index.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_busy_server_answers(tmp_path):
     """Runs that end, events that start more of them, pages that poll: the server stood still for a minute at a time."""
