@@ -13,6 +13,7 @@ ENV PIP_NO_CACHE_DIR=1 \
     PIP_ROOT_USER_ACTION=ignore \
     PYTHONUNBUFFERED=1 \
     DO_NOT_TRACK=1 \
+    HOME=/home/facetflow \
     FACETFLOW_MODELS=/models \
     NUMBA_CACHE_DIR=/kernels
 
@@ -28,9 +29,9 @@ RUN pip install ${PIP_ARGUMENTS} --constraint constraints.txt ".[all]"
 
 WORKDIR /project
 # Metrics are compiled once, here, instead of in each container; again on a processor of another kind.
-# numba reads its cache only where it can write.
+# numba reads its cache only where it can write, and any user needs a home.
 RUN python -P -c "from features.metrics.measurement import warm_up; warm_up()" && \
-    chmod -R a+rwX /kernels && \
-    mkdir -m 1777 /models
+    mkdir -p /models "$HOME" && \
+    chmod -R a+rwX /kernels /models "$HOME"
 ENTRYPOINT ["facetflow"]
 CMD ["--help"]

@@ -72,10 +72,12 @@ def test_the_image_copies_what_is_there_and_starts_what_is_installed(root, proje
 
 
 @pytest.mark.parametrize("file", ["Dockerfile", "examples/clusters/Dockerfile"])
-def test_whoever_runs_an_image_has_its_compiled_metrics(root, file):
+def test_whoever_runs_an_image_has_its_compiled_metrics_and_a_home(root, file):
     text = (root / file).read_text()
     (kernels,) = re.findall(r"NUMBA_CACHE_DIR=(\S+)", text)
-    assert text.index("warm_up()") < text.index(f"chmod -R a+rwX {kernels}")
+    (opened,) = re.findall(r"chmod -R a\+rwX (.+)", text[text.index("warm_up()") :])
+    assert {kernels, '"$HOME"'} <= set(opened.split())
+    assert " HOME=" in text
 
 
 @pytest.mark.parametrize("file", ["Makefile", "Dockerfile", "examples/clusters/Dockerfile"])
