@@ -572,7 +572,7 @@ class LossNotFinite(RunError, code="FF519"):
 
 
 class RunNotWritten(RunError, code="FF520"):
-    """The file system refused a file of a training: do what the message says."""
+    """The file system refused a file of a training or a server: do what the message says."""
 
 
 class CheckpointDamaged(RunError, code="FF521"):

@@ -17,7 +17,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -30,10 +29,10 @@ from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
 from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
 from flows.terminal import Verbosity, verbosity
+from training.writing import require_writable
 
 _STOP_TIMEOUT = 5.0
 _POLL = 0.05
-_SPACE = 1 << 16  # bytes
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -201,8 +200,7 @@ class OwnServer:
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines() if self._log.exists() else []
         if not lines and self.home.exists():
-            with tempfile.TemporaryFile(dir=self.home, buffering=0) as file:
-                file.write(bytes(_SPACE))  # raises why it could not write, such as a full disk
+            require_writable(self.home)  # or it raises why not, such as a full disk
         log = f"; its log is {str(self._log)!r}" if self._lasting else ""
         return f"{lines[-1].rstrip('.') if lines else 'it left no message'}{log}"
 

@@ -40,10 +40,9 @@ PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 
 def configured_api() -> str | None:
     """Return the address of the configured Prefect API, perhaps with name and password; None if there is none."""
-    if "PREFECT_API_URL" in os.environ:
-        url = os.environ["PREFECT_API_URL"] or None
-        service = up_record.running() if url is not None else None
-        return service.address if service is not None and service.url == url else url
+    if (url := os.environ.get("PREFECT_API_URL")) is not None:
+        service = up_record.running() if url else None
+        return service.address if service is not None and service.url == url else (url or None)
     if url := _in_settings():
         return url
     deadline = time.monotonic() + START_TIMEOUT
