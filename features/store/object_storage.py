@@ -25,7 +25,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,8 @@ class ObjectStorage(Storage):
         return sorted(path.rpartition("/")[2] for path in paths)
 
     def stat(self, name: str) -> Entry:
-        return _entry(name, self._head(name))
+        with _as_files(name):
+            return _entry(name, obstore.head(self._client, name))
 
     def stats(self, folder: str, names: Sequence[str]) -> list[Entry | OSError]:
         if len(names) <= _FEW:
@@ -134,16 +134,11 @@ class ObjectStorage(Storage):
 
         self.map(delete_one, names)
 
-    def remove_unfinished(self, older_than: timedelta, *, dry_run: bool) -> list[Entry]:
-        """Return nothing: an object is there whole or not at all; what was half uploaded, the bucket's rules expire."""
-        return []
-
     @contextmanager
     def lease(
         self, name: str, holder: str, refusal: str, on_wait: Callable[[str], object] = lambda _: None
     ) -> Iterator[None]:
-        token = secrets.token_hex(8)
-        lease = _HeldLease(self, name, {"holder": holder, "token": token})
+        lease = _HeldLease(self, name, {"holder": holder, "token": secrets.token_hex(8)})
         try:
             lease.take(refusal, on_wait)
         except OSError as error:
@@ -165,8 +160,8 @@ class ObjectStorage(Storage):
 
     def local(self, name: str) -> Path:
         """Return a copy in the user's cache, fetched again when the object changes; one that is long unused goes."""
-        meta = self._head(name)
-        key = hashlib.sha256(f"{self.url(name)} {meta['e_tag']} {meta['size']}".encode()).hexdigest()
+        entry = self.stat(name)
+        key = hashlib.sha256(f"{self.url(name)} {entry.tag} {entry.bytes}".encode()).hexdigest()
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "facetflow" / "objects"
         path = folder / key / Path(name).name
         with clear_errors(f"Keeping a copy of {self.url(name)!r} in {str(folder)!r}"):
@@ -187,10 +182,6 @@ class ObjectStorage(Storage):
         with _as_files(name):
             got = obstore.get(self._client, name)
             return bytes(got.bytes()), got.meta
-
-    def _head(self, name: str) -> Any:
-        with _as_files(name):
-            return obstore.head(self._client, name)
 
     def _put(self, name: str, content: bytes | Path, mode: Any = None) -> Any:
         with _as_files(name):
@@ -215,18 +206,16 @@ class _HeldLease:
         text, seen = storage._get(name)
         content = _content(text)
         # It is our own if the answer to the PUT got lost.
-        held = not content.get("ended") and content.get("token") != self._content["token"]
-        waited = 0.0
-        if held:
+        if not content.get("ended") and content.get("token") != self._content["token"]:
             on_wait(
                 f"Waiting up to {EXPIRY:.0f} s to see whether the process {content.get('holder', 'unknown')} still "
                 f"renews {storage.url(name)!r}; if it was killed, this one takes over."
             )
-        while held and waited < EXPIRY:
-            time.sleep(HEARTBEAT / 4)
-            waited += HEARTBEAT / 4
-            if storage._head(name)["e_tag"] != seen["e_tag"]:
-                raise AnotherProcess(f"{refusal} (process {content.get('holder', 'unknown')}): wait for it, or end it.")
+            for _ in range(int(4 * EXPIRY / HEARTBEAT)):  # looks, not seconds: the holder's requests are as slow
+                time.sleep(HEARTBEAT / 4)
+                if storage.stat(name).tag != seen["e_tag"]:
+                    holder = content.get("holder", "unknown")
+                    raise AnotherProcess(f"{refusal} (process {holder}): wait for it, or end it.")
         self._seen = seen
         self.renew()
         if self._lost:

@@ -18,7 +18,6 @@ from itertools import chain
 
 import polars as pl
 
-from features.core.errors import StoreError
 from features.core.faults import NoRelease, OtherProjectsStore, ReleaseKept
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
@@ -254,10 +253,8 @@ class Store(StoreReader):
         def read(number: int) -> Release | None:
             try:
                 return read_release(self.storage, number)
-            except StoreError as error:
-                if isinstance(error.__cause__, FileNotFoundError):  # it has been removed since it was listed
-                    return None
-                raise
+            except NoRelease:  # it has been removed since it was listed
+                return None
 
         return [release for release in self.storage.map(read, release_numbers(self.storage)) if release]
 
