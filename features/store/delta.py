@@ -269,15 +269,15 @@ class Table:
                         commit_properties=CommitProperties({_METADATA: metadata}, max_commit_retries=0),
                     )
             except StoreError as error:
-                if not isinstance(error.__cause__, CommitFailedError) or self.version() == version:
+                if not isinstance(error.__cause__, CommitFailedError):  # S3 refuses (409) while another writes, too
                     raise
                 time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
                 continue
             self._settle(version + 1)
             return version + 1
         raise WrittenByAnother(
-            f"Table {self.name!r} in {self._shown!r} was changed by another process at each of {_ATTEMPTS} attempts "
-            "to commit; let only one flow write to a store at a time, then run again."
+            f"Table {self.name!r} in {self._shown!r} refused a commit {_ATTEMPTS} times, as it does while another "
+            "process writes to it; let only one flow write to a store at a time, then run again."
         )
 
     def _settle(self, version: int) -> None:

@@ -105,11 +105,12 @@ def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(buc
     assert sum(line.startswith(fault) for line in server.seen()) == len(places)
 
 
+@pytest.mark.parametrize("fault", ["lost", "409"])
 @pytest.mark.soak
-def test_a_commit_whose_answer_got_lost_is_made_once(bucket, filled):
+def test_a_commit_whose_answer_got_lost_or_that_met_another_is_made_once(bucket, filled, fault):
     server, url = bucket
     store = Store.open(url, create=True)
-    server.fail(("PUT /bucket/some/prefix/tables/amr/_delta_log", "lost", 1))
+    server.fail(("PUT /bucket/some/prefix/tables/amr/_delta_log", fault, 1))
     fill(store, filled)
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
     assert store.verify(deep=True).broken == ()
