@@ -123,9 +123,11 @@ class ObjectStorage(Storage):
     def put_if_absent(self, name: str, content: bytes) -> None:
         try:
             self._put(name, content, "create")
-        except FileExistsError:
-            if self.read(name) != content:  # else the answer to our own PUT got lost, and the client repeated it
-                raise
+        except OSError:
+            with suppress(OSError):
+                if self.read(name) == content:  # only the answer got lost, and the client may have repeated the PUT
+                    return
+            raise
 
     def delete(self, *names: str) -> None:
         def delete_one(name: str) -> None:

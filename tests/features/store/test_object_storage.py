@@ -302,6 +302,23 @@ def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
     assert storage_at(url).lease_of("lease").ended
 
 
+def test_what_was_stored_although_every_answer_got_lost_is_told_as_stored(bucket):
+    server, url = bucket
+    place = storage_at(url)
+    server.fail(("PUT /bucket/some/prefix/name", "lost", 11))
+    place.put_if_absent("name", b"one")
+    server.fail()
+    with pytest.raises(FileExistsError):
+        place.put_if_absent("name", b"two")
+
+
+def test_what_another_was_about_to_store_is_not_told_as_missing(bucket):
+    server, url = bucket
+    server.fail(("PUT /bucket/some/prefix/name", "409", 1))
+    with pytest.raises(FileExistsError):
+        storage_at(url).put_if_absent("name", b"one")
+
+
 def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeypatch):
     server, url = bucket
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
