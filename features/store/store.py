@@ -331,14 +331,10 @@ class Store(StoreReader):
     def _remove_stale(self, table: Table, paths: Sequence[str], older_than: timedelta, *, dry_run: bool) -> list[Entry]:
         """Remove the old ones of some files; deltalake's vacuum would add two versions, and leave empty folders."""
         oldest = time.time() - older_than.total_seconds()
-        stale: list[Entry] = []
         with clear_errors(f"Removing files of table {table.name!r}"):
-            for entry in self.storage.stats(f"tables/{table.name}", [table.file(path) for path in paths]):
-                if isinstance(entry, OSError) and not isinstance(entry, FileNotFoundError):
-                    raise entry
-                # A worker may since have written the same content again without having committed it yet.
-                if isinstance(entry, Entry) and entry.modified / 1000 <= oldest:
-                    stale.append(entry)
+            found = self.storage.stats(f"tables/{table.name}", [table.file(path) for path in paths])
+            # A worker may since have written the same content again without having committed it yet.
+            stale = [entry for entry in found if isinstance(entry, Entry) and entry.modified / 1000 <= oldest]
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale
