@@ -10,7 +10,7 @@ from features.core.faults import StoreUnreachable
 
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
-_ANSWER = re.compile("(?<=non-2xx status code: )[^:]+|(?<=<Code>)[^<]+")
+_ANSWER = re.compile(r"non-2xx status code: ([^:\n]+)(?:.*?<Code>([^<]+))?", re.DOTALL)
 """What a storage answered, as obstore, deltalake and polars tell it; its code says more: AccessDenied, ExpiredToken."""
 _NETWORK = re.compile("HTTP error|the storage answered (?!404)")
 """What says nothing about a file, but of the way to it."""
@@ -104,6 +104,6 @@ def first_line(error: BaseException) -> str:
     ('no such label', 'KeyError')
     """
     said = _NEXT_CAUSE.sub(": ", str(error)).strip()  # a Rust error goes on with its causes, a DeltaError with a trace
-    if answer := _ANSWER.findall(said):
-        return f"the storage answered {' '.join(answer[:2])}"
+    if answer := _ANSWER.search(said):
+        return " ".join(["the storage answered", *filter(None, answer.groups())])
     return (said or type(error).__name__).splitlines()[0]

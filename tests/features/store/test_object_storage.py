@@ -14,6 +14,7 @@ from faulty_s3 import CREDENTIALS, S3, faulty_s3
 from sentences import refused
 
 from features.core.faults import AnotherProcess, StorePathWrong, StoreUnreachable
+from features.core.file_errors import first_line
 from features.store import delta, object_storage, storage
 from features.store.fingerprints import fingerprint
 from features.store.locations import storage_at
@@ -284,6 +285,10 @@ def test_a_checkpoint_that_is_refused_sends_nobody_to_restore_a_table(bucket, fi
             output = filled("amr", [shard])
             receipt = store.write_shard("amr", shard, fingerprint(RECIPES["amr"], []), output)
             store.commit([receipt], run_id="run", recipes=RECIPES)
+
+
+def test_a_text_that_looks_like_a_part_of_an_answer_is_none():
+    assert first_line(ValueError("line 3: <Code>A</Code>")) == "line 3: <Code>A</Code>"
 
 
 def test_columns_whose_answer_got_lost_are_added(bucket):
