@@ -197,6 +197,19 @@ def test_texts_that_are_too_long_or_of_an_evaluation_set_are_rejects(folder):
     assert [reject.code for reject in ingested.rejects] == [RejectCode.LEAKED, RejectCode.SENTENCE_TOO_LONG]
     counts = ingested.report.splits[0]
     assert (counts.rows, counts.new, counts.dropped, counts.rejected) == (3, 1, 1, 1)
+    dev = CorpusSettings(dataset="texts", files={"dev": "t.tsv"})
+    assert run(folder, dev, leakage=guard).report.splits[0].leaked == 0, "only what is trained on is guarded"
+
+
+def test_a_text_that_was_stored_before_the_guard_knew_it_stays(folder):
+    guard = LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")])
+    (folder / "t.tsv").write_text("text\tlabel\nA gem!\tx\nfine\tx\n")
+    first = run(folder, corpus("texts", "t.tsv"))
+    (folder / "t.tsv").write_text("text\tlabel\nA gem!\tx\nfine\tx\nSilly!\tx\n")
+    second = run(folder, corpus("texts", "t.tsv"), known=[first], leakage=guard)
+    counts = second.report.splits[0]
+    assert (counts.known, counts.leaked, counts.leaked_stored, counts.dropped) == (2, 2, 1, 1)
+    assert [reject.code for reject in second.rejects] == [RejectCode.LEAKED]
 
 
 def test_new_shards_hold_one_corpus_each(folder):

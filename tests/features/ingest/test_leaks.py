@@ -148,3 +148,16 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
 
     for report in (first.report, again.report, beside):
         assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])
+
+
+def test_a_dev_pair_that_was_drawn_as_a_negative_of_train_is_none_of_train(tmp_path, write, run, stored, pairs_of):
+    write(tmp_path / "train.tsv", [("A.", "B."), ("C.", "D."), ("E.", "F.")], "sentence_a\tsentence_b")
+    corpora = [CorpusSettings(dataset="pairs", files={"train": "train.tsv"})]
+    negatives = pairs_of(run(tmp_path, corpora=corpora)).filter(kind="negative")
+    text = {sentence_id(f"{letter}."): f"{letter}." for letter in "ABCDEF"}
+    dev = [(text[a], text[b]) for a, b in negatives.select("sentence_a", "sentence_b").iter_rows()]
+    write(tmp_path / "dev.tsv", dev, "sentence_a\tsentence_b")
+    first = run(tmp_path, corpora=[*corpora, CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"})])
+    known = Known(*stored(first))
+    other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, known, unread=["pairs", "two"])
+    assert first.report.overlaps == other.report.overlaps == []

@@ -188,13 +188,14 @@ def test_what_is_told_while_lines_are_sent_is_sent_next_where_only_some_are_kept
     assert client.batches == [["one"], ["three", "four", "five"]]
 
 
-def test_an_artifact_is_made_once_and_shows_the_last_that_was_told(client, wait_until):
+def test_an_artifact_is_made_once_and_shows_the_last_that_was_told(client, wait_until, capsys):
     outbox = Outbox(uuid4())
     client.on_new = lambda: outbox.show(Artifact("a", "progress", 20.0))  # while the first is on its way
     outbox.show(Artifact("a", "progress", 10.0))
     wait_until(lambda: client.artifacts, "the artifact")
     outbox.close()
     assert client.artifacts == [("new", "a", 10.0), ("again", 20.0)], "the second within seconds, since the run ended"
+    assert capsys.readouterr().err == "", "none is left"
 
 
 def test_an_artifact_that_cannot_be_read_is_a_warning(client, capsys):

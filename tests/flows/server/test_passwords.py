@@ -8,7 +8,7 @@ from sentences import told
 
 from features.core.faults import ServerSilent
 from flows import command_line
-from flows.server.passwords import shown, without_credentials
+from flows.server.passwords import shown, with_credentials, without_credentials, without_passwords
 from flows.server.prefect_address import answers
 
 ADDRESSES = [
@@ -40,7 +40,10 @@ def test_a_command_whose_server_is_away_does_not_say_the_password(
 def test_name_and_password_are_taken_from_the_address():
     assert without_credentials("http://ada:se%2Fcret@host:1/api") == ("http://host:1/api", "ada:se/cret")
     assert without_credentials("http://host:1/api") == ("http://host:1/api", None)
+    hard = ("http://host/api", "ada:%2F@cret")
+    assert without_credentials(with_credentials(*hard)) == hard
     assert shown("ada:secret@host/api") == "host/api"
+    assert without_passwords("no 'http://ada:se/cret@host/api'") == "no 'http://host/api'"
 
 
 def test_an_error_of_a_library_and_its_traceback_are_shown_without_them(capsys, monkeypatch, tmp_path):
