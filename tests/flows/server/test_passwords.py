@@ -62,7 +62,7 @@ def test_an_error_of_a_library_and_its_traceback_are_shown_without_them(capsys, 
     assert "ada:" not in log.read_text(), "nor in the line of code"
 
 
-def test_a_server_behind_a_password_is_asked_with_it():
+def test_a_server_behind_a_password_is_asked_with_it(monkeypatch):
     asked = []
 
     class Proxy(http.server.BaseHTTPRequestHandler):
@@ -80,4 +80,6 @@ def test_a_server_behind_a_password_is_asked_with_it():
         assert answers(f"http://ada:secret@{address}", timeout=60)
         assert answers(f"http://ada:secret@{address}/", timeout=60), "as for Prefect's own commands"
         assert not answers(f"http://{address}", timeout=60)
+        monkeypatch.setenv("PREFECT_API_AUTH_STRING", "ada:secret")
+        assert answers(f"http://{address}", timeout=60)
         proxy.shutdown()

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import itertools
 import json
 import os
 import signal
@@ -19,7 +20,7 @@ import psutil
 import pytest
 from sentences import refused
 
-from features.core.faults import AnotherProcess, LockImpossible, ServerNotStarted, StoreUnreachable
+from features.core.faults import AnotherProcess, LockImpossible, ProcessStays, ServerNotStarted, StoreUnreachable
 from flows.command_line import run
 from flows.deployments import Deployed
 from flows.server import prefect_address, services, up_record
@@ -77,8 +78,9 @@ def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     assert not (state / "up.json").exists()
 
 
-def test_a_record_that_is_not_there_yet_is_awaited(state, its_time):
-    (state / "up.json").unlink()
+@pytest.mark.parametrize("before", ["", "{", "{}", "[]", json.dumps(UP | {"process": 2**22 + 1})])
+def test_a_record_that_is_not_there_yet_is_awaited(state, its_time, before):
+    (state / "up.json").write_text(before)  # as one that was killed left it
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         its_time("flows.server.up_record", sleep=lambda _: (state / "up.json").write_text(json.dumps(UP)))
@@ -92,6 +94,8 @@ def test_a_command_awaits_the_server_that_is_starting(state, monkeypatch, its_ti
     with up_record.only_one():
         its_time("flows.server.prefect_address", sleep=lambda _: up_record.write(UP["url"]))
         assert prefect_address.configured_api() == WITH_PASSWORD, "it is to do what is due"
+        monkeypatch.setattr(prefect_address, "answers", lambda _: False)
+        assert prefect_address.configured_api() is None
 
 
 @pytest.mark.parametrize("standings", [["gone", "answers"], ["silent"]], ids=["starting again", "hanging"])
@@ -179,6 +183,42 @@ def test_a_server_that_stands_still_for_minutes_is_started_again(silences, state
     assert ("did not answer 6 times in a row and is restarted" in capsys.readouterr().err) == (silences == 6)
 
 
+@pytest.mark.parametrize(("answers", "every"), [([], 30.0), ([True, False], 0.0)], ids=["at once", "later"])
+def test_a_server_that_lost_its_database_is_started_again_once_and_told_its_projects(
+    state, monkeypatch, capsys, answers, every
+):
+    database, looks, restarted, told = state / "prefect" / "prefect.db", iter(range(9)), [], []
+    database.parent.mkdir()
+    database.touch()
+
+    class Losing(Server):
+        """A server whose database is replaced after the second look at its process."""
+
+        def ended(self):
+            if (look := next(looks)) == 1:
+                (state / "other.db").touch()
+                (state / "other.db").replace(database)
+            if look == 8:
+                raise KeyboardInterrupt
+            return False
+
+        def restart(self):
+            restarted.append(self)
+
+    monkeypatch.setattr(services, "_start_server", lambda *_: Losing())
+    monkeypatch.setattr(services, "_start_worker", lambda *_: SimpleNamespace(poll=lambda: None))
+    monkeypatch.setattr(services, "_end", lambda _: None)
+    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
+    monkeypatch.setattr(services, "_schedule_again", lambda _: None)
+    monkeypatch.setattr(services, "answers", lambda *_, **__: answers.pop(0) if answers else True)
+    monkeypatch.setattr(services, "_LOOK_EVERY", every)
+    monkeypatch.setattr(services, "_POLL", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        services.keep_running("pool", 0, lambda _: None, lambda: told.append("projects"))
+    assert (len(restarted), told) == (1, ["projects"])
+    assert capsys.readouterr().err.count("The Prefect server lost its database and is restarted") == 1
+
+
 def test_a_worker_starts_once_the_runs_of_its_predecessor_are_marked_as_dead(state, monkeypatch):
     events, marks = [], [True, False, False, True]
 
@@ -244,7 +284,7 @@ def test_what_ran_is_scheduled_again_once_it_has_ended_and_before_the_server_doe
     monkeypatch.setattr(services, "_start_worker", lambda *_: subprocess.Popen(worker, start_new_session=True))
     monkeypatch.setattr(services, "answers", lambda *_, **__: True)
     monkeypatch.setattr(services, "mark_dead_runs", lambda **_: [])
-    monkeypatch.setattr(services, "runs_of_processes", lambda url: {run} if url == UP["url"] else set())
+    monkeypatch.setattr(services, "runs_of_processes", lambda url: set() if steps or url != UP["url"] else {run})
     monkeypatch.setattr(services, "_end", lambda worker: (worker.kill(), worker.wait(), steps.append("worker")))
     monkeypatch.setattr(services, "schedule_again", schedule_again)
     monkeypatch.setattr(services, "_POLL", 0.0)
@@ -315,6 +355,15 @@ def test_up_that_ends_by_itself_is_not_an_error_of_down(state, monkeypatch):
     assert services.stop()
 
 
+def test_up_that_does_not_end_is_named(state, monkeypatch, its_time):
+    monkeypatch.setattr(services, "running", lambda: Running(4711, UP["url"]))
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    now = itertools.count(0.0, 60.0)
+    its_time("flows.server.services", monotonic=lambda: next(now), sleep=lambda _: None)
+    with refused(ProcessStays):
+        services.stop()
+
+
 def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     monkeypatch.chdir(built.folder)
     assert run(["status"]) == 0
@@ -366,6 +415,14 @@ def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(
     file = tmp_path / "facetflow.toml"
     assert run(["deploy", "--project", str(file), "--cron", "0 3 * * *"]) == 0
     assert up_record.projects() == {str(file): "0 3 * * *"}
+
+
+def test_a_project_that_is_registered_again_keeps_its_schedule(state, monkeypatch, tmp_path):
+    (state / "projects.json").write_text("{")  # damaged
+    up_record.record_project(tmp_path / "facetflow.toml", "0 3 * * *")
+    monkeypatch.chdir(tmp_path)
+    up_record.record_project(Path("facetflow.toml"), None)
+    assert up_record.projects() == {str(tmp_path / "facetflow.toml"): "0 3 * * *"}
 
 
 def test_projects_that_are_registered_at_the_same_moment_are_all_recorded(state, tmp_path):
