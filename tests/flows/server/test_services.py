@@ -405,6 +405,22 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
 def test_a_port_that_was_given_is_that_of_the_next_server_too(state, monkeypatch):
     monkeypatch.setattr(services, "OwnServer", lambda _, port=0: SimpleNamespace(port=port or 1))
     assert [services._start_server(state, port).port for port in (0, 4321, 0)] == [1, 4321, 4321]
+    assert (state / "prefect").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("before", ["taken", "4321"])
+def test_a_port_that_cannot_be_had_again_is_followed_by_any(state, monkeypatch, before):
+    def start(_, port=0):
+        if port:
+            raise ServerNotStarted("Port 4321 of 127.0.0.1 is taken.")
+        return SimpleNamespace(port=1)
+
+    (state / "port").write_text(before)
+    (state / "prefect").mkdir(mode=0o755)
+    monkeypatch.setattr(services, "OwnServer", start)
+    assert services._start_server(state, 0).port == 1
+    assert (state / "port").read_text() == "1"
+    assert (state / "prefect").stat().st_mode & 0o777 == 0o700, "what an earlier version made"
 
 
 def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(state, monkeypatch, tmp_path):
