@@ -13,6 +13,7 @@ from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
 from features.ingest.known import KNOWN, Known
+from features.ingest.report import ShrunkReport
 from features.schemas import LABELS
 from features.sentences import sentence_id
 
@@ -210,6 +211,28 @@ def test_a_text_that_was_stored_before_the_guard_knew_it_stays(folder):
     counts = second.report.splits[0]
     assert (counts.known, counts.leaked, counts.leaked_stored, counts.dropped) == (2, 2, 1, 1)
     assert [reject.code for reject in second.rejects] == [RejectCode.LEAKED]
+
+
+def test_texts_that_are_gone_are_told_with_those_that_are_new(folder):
+    first = run(folder, TEXTS)
+    assert run(folder, TEXTS, known=[first]).report.shrunk == []
+    (folder / "papers.tsv").write_text("text\tlabel\nWe parse.\tparsing\nWe sleep.\twaiting\nWe run.\twaiting\n")
+    gone = {"corpus": "texts", "stored": 2, "what": "texts"}
+    assert run(folder, TEXTS, known=[first]).report.shrunk == [ShrunkReport(**gone, found=1, added=2)]
+    assert run(folder, MR, known=[first]).report.shrunk == [ShrunkReport(**gone, found=0, named=False)]
+    (folder / "papers.tsv").write_text(f"{PAPERS}We sleep.\twaiting\n")
+    assert run(folder, TEXTS, known=[first]).report.shrunk == []
+    cut_off = [ShrunkReport(**gone, found=0, added=added).was_cut_off for added in (0, 1)]
+    assert cut_off == [True, False], "what has moved is there"
+
+
+@pytest.mark.parametrize("corpora", [(TEXTS,), (MR,), (SNLI,), (CAPTIONS, SNLI, TEXTS)], ids=len)
+def test_a_settled_report_is_that_of_the_same_files_read_again(folder, corpora):
+    guard = LeakageSettings(evaluation=[EvaluationSet(dataset="sick", file="sick.txt")])
+    head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+    (folder / "sick.txt").write_text(f"{head}\n1\tWe wait.\tA shed.\t3\tNEUTRAL\n")
+    first = run(folder, *corpora, leakage=guard)
+    assert run(folder, *corpora, known=[first], leakage=guard).report == first.report.settled()
 
 
 def test_new_shards_hold_one_corpus_each(folder):
