@@ -39,11 +39,13 @@ def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaki
 
 
 def test_letters_that_are_not_ascii_count(tmp_path, write, run):
-    write(tmp_path / "p.tsv", [("Das Café ist groß.", "B.", 1), ("Das Cafe ist groß.", "D.", 2)])
-    write(tmp_path / "one.tsv", [("das CAFÉ ist groß", "Nothing.", 1)])
-    (reject,) = run(tmp_path, leakage=guarded("drop", one="one.tsv")).rejects
+    rows = [("Das Café ist groß.", "B.", 1), ("Das Cafe ist groß.", "D.", 2), ("Call a_b.", "E.", 3)]
+    write(tmp_path / "p.tsv", rows)
+    write(tmp_path / "one.tsv", [("das CAFÉ ist groß", "call A_B!", 1)])
+    rejects = run(tmp_path, leakage=guarded("drop", one="one.tsv")).rejects
 
-    assert "'Das Café ist groß.' is a sentence of one" in reject.message
+    found = [reject.message.partition(" is a sentence of ")[0] for reject in rejects]
+    assert found == ["p.tsv:2: 'Das Café ist groß.'", "p.tsv:4: 'Call a_b.'"]
 
 
 def test_leaks_are_only_counted_where_asked(leaking, run):
