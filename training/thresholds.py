@@ -7,9 +7,11 @@ positive    .5: it is the more probable one     accuracy, if probabilities are c
 """
 
 from collections.abc import Collection
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 POSITIVE = ("1", "paraphrase", "duplicate", "true", "yes")
@@ -31,7 +33,7 @@ class LabelThreshold:
     """The probability from which a classifier of two labels gives a pair the positive one."""
 
     label: str  # positive label
-    value: float  # the probability, in [0, 1]
+    value: Annotated[float, Field(ge=0, le=1)]  # the probability
     pairs: int | None = None  # number of dev pairs whose F1 it is the best for; None if it was given by hand
 
     @property

@@ -64,8 +64,9 @@ def test_damage_is_one_sentence(tmp_path):
     PairClassifier(2, ["0", "1"]).save(tmp_path)
     settings = tmp_path / SETTINGS_FILE
     described = json.loads(settings.read_text())
-    elsewhere = {"label": "yes", "value": 0.4, "pairs": 9}
-    changes = {"parts": ["u+v"]}, {"dimension": 3}, {"threshold": elsewhere}, {"threshold": elsewhere | {"value": "x"}}
+    threshold = {"label": "1", "value": 0.4, "pairs": 9}
+    changes = [{"parts": ["u+v"]}, {"dimension": 3}, {"threshold": threshold | {"label": "yes"}}]
+    changes += [{"threshold": threshold | {"value": value}} for value in ("x", 1.5, float("nan"))]
     for wrong in (*({**described, **change} for change in changes), {"labels": []}):
         settings.write_text(json.dumps(wrong))
         with refused(EncoderDamaged):
