@@ -38,11 +38,17 @@ NAMES: tuple[str, ...] = METRIC_NAMES
 """The metrics, in the order of the columns of `measure`."""
 
 
+def _check_names(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in tuple(METRICS):  # a list, which has no hash, is no name either
+            raise UnknownMetric(f"there is no metric {name!r}; {near(name, METRICS)}")
+
+
 class GraphMetric:
     """A built-in metric: a function of two AMR graphs.
 
     Args:
-        name: of the metric, one of `NAMES`.
+        name: of the metric, one of `NAMES`; any other is a SettingsError.
 
     Attributes:
         name: its name.
@@ -53,6 +59,7 @@ class GraphMetric:
     """
 
     def __init__(self, name: str) -> None:
+        _check_names([name])
         self._metric: Metric = METRICS[name]
         self.name, self.summary, self.question = name, self._metric.summary, self._metric.question
         self.range, self.symmetric = self._metric.range, self._metric.symmetric
@@ -133,8 +140,7 @@ def metric(name: str) -> GraphMetric:
     >>> metric("frames")("(b / bark-01)", "(r / run-02)")
     0.0
     """
-    _check_names([name])
-    return _BUILT_IN[name]
+    return _BUILT_IN[GraphMetric(name).name]
 
 
 def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None) -> pl.DataFrame:
@@ -162,12 +168,6 @@ def measure(a: str | Texts, b: str | Texts, metrics: Sequence[str] | None = None
     _check_names(names)
     pairs, _ = _compare(a, b, names)
     return compare(pairs, names)
-
-
-def _check_names(names: Sequence[str]) -> None:
-    for name in names:
-        if name not in tuple(METRICS):  # a list, which has no hash, is no name either
-            raise UnknownMetric(f"there is no metric {name!r}; {near(name, METRICS)}")
 
 
 def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comparison, bool]:

@@ -68,6 +68,7 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(lambda: facetflow.smatch([DOG, None], DOG), NotTexts, id="no string"),
         pytest.param(lambda: facetflow.smatch(np.array(DOG), DOG), NotTexts, id="array without dimensions"),
         pytest.param(lambda: metrics.metric("smtch"), UnknownMetric, id="unknown metric"),
+        pytest.param(lambda: facetflow.GraphMetric("smtch"), UnknownMetric, id="unknown metric made by hand"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownMetric, id="unknown metric of several"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownMetric, id="no name of a metric"),
         pytest.param(lambda: metrics.wlk.corpus([DOG], [CAT]), UnknownMetric, id="no counts"),
