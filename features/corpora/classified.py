@@ -10,6 +10,7 @@ from pathlib import Path
 
 from features.core.faults import ColumnMissing, NothingToLearn, NothingToScore, RowWrong
 from features.core.types import SPLITS, Split
+from features.core.wording import all_of
 from features.corpora.reading import NO_TEXT, evaluation_outcomes
 from features.corpora.rows import PairRow, Skip, TextRow
 from features.corpora.settings import EvaluationSet
@@ -85,6 +86,6 @@ def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> N
     learnt = [label for label, split in zip(task.labels, task.splits, strict=True) if split == task.parts[0]]
     if len(set(learnt)) < 2:
         raise NothingToLearn(
-            f"all {len(learnt):,} texts to train on in the evaluation set {task.name!r} have the class "
-            f"{learnt[0]!r}: give at least two classes."
+            f"{all_of(len(learnt), 'text')} to train on in the evaluation set {task.name!r} "
+            f"{'has' if len(learnt) == 1 else 'have'} the class {learnt[0]!r}: give at least two classes."
         )

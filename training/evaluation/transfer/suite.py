@@ -231,7 +231,8 @@ def require_enough(task: ClassTask, folds: int) -> None:
     largest = max(labels.count(label) for label in set(labels))
     within = largest if len(parts) == 2 else largest - -(-largest // folds)
     if within < folds:
+        nested, fewer = " within each fold" * (len(parts) == 1), ", or set `folds` under [transfer] to a smaller number"
         raise TooFewTexts(
             f"the largest class of the evaluation set {task.name!r} has {counted(largest, 'text')} to train on, too "
-            f"few for {folds} folds: give more texts, or set `folds` under [transfer] to a smaller number."
+            f"few for {folds} folds{nested}: give more texts{fewer if folds > 2 else ''}."
         )

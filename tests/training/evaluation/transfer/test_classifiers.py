@@ -166,14 +166,14 @@ def test_dev_is_drawn_apart_and_holds_one_row_at_least():
         assert sorted([*fold.learn, *fold.dev]) == list(range(count))
 
 
-@pytest.mark.parametrize(("count", "fits"), [(12, True), (11, False)])
-def test_a_task_that_is_too_small_for_its_folds_says_so(count, fits):
+@pytest.mark.parametrize(("count", "folds", "fits"), [(12, 10, True), (11, 10, False), (1, 2, False)])
+def test_a_task_that_is_too_small_for_its_folds_says_so(count, folds, fits):
     task = ClassTask("mine", ("x",) * 2 * count, None, ("a", "b") * count, ("test",) * 2 * count)
     if fits:
-        require_enough(task, 10)
+        require_enough(task, folds)
     else:
         with refused(TooFewTexts):
-            require_enough(task, 10)
+            require_enough(task, folds)
 
 
 def test_a_task_whose_penalty_dev_chooses_needs_no_folds():

@@ -216,6 +216,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
     ("described", "content", "fault"),
     [
         (MR, "0 a\n0 b\n0 c\n", NothingToLearn),
+        (MR, "0 a\n", NothingToLearn),
         (MR, "0 a\n7 b\n", RowWrong),
         (MR, "0 a\n1 b\n", TooFewTexts),
         ({"dataset": "cr", "file": "mr.all"}, b"0 caf\xe9\n1 b\n", RowWrong),
@@ -223,7 +224,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
         ({"dataset": "cr", "file": "none"}, "", FileMissing),
         ({"dataset": "texts", "file": "mr.all", "name": "own"}, "text\tlabel\na\tx|y\n", RowWrong),
     ],
-    ids=["one class", "unknown class", "few texts", "latin-1", "utf-16", "no file", "two classes"],
+    ids=["one class", "one text", "unknown class", "few texts", "latin-1", "utf-16", "no file", "two classes"],
 )
 def test_what_cannot_be_learnt_is_said_before_anything_is_encoded(files, tiny_encoder, described, content, fault):
     name = "mr.tsv" if described["dataset"] == "texts" else "mr.all"
