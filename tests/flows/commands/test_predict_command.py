@@ -300,8 +300,9 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     pairs = [tuple(pair.split("\t")) for pair in PAIRS]
     assert [found.label for found in encoder.predict(pairs, threshold="dev")] == ["1"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
-    with refused(OutOfRange):
-        encoder.predict(pairs, threshold="low")
+    for wrong in ("low", [0.5]):
+        with refused(OutOfRange):
+            encoder.predict(pairs, threshold=wrong)
 
 
 @pytest.mark.parametrize(
