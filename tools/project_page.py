@@ -41,7 +41,7 @@ SHORT = {
     " in double quotes": "",
     " in square brackets, each item": ":",
     "with, for each key,": "of",
-    "with some of the keys": "with",
+    "with some of the keys": "with some of",
     "a whole number": "integer",
     " of at least": " ≥",
     " above": " >",
