@@ -222,6 +222,15 @@ def test_a_scheduler_is_not_gone_while_a_worker_that_joins_is_asked(watch_over):
     answered.set()
 
 
+def test_a_watch_that_was_stopped_looks_no_more(watch_over):
+    watched = watch_over(dict)
+    watched.stop()
+    time.sleep(0.1)
+    looks = watched._looks
+    time.sleep(0.1)
+    assert watched._looks == looks
+
+
 def test_a_paused_worker_that_makes_a_shard_is_left_alone(watch_over):
     watch_over(lambda: {"tcp://1": BUSY}).let_pass(40)
 
