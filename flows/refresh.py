@@ -26,6 +26,7 @@ from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
 from flows.train_encoder import TrainedEncoder, train_all
 from flows.trainings.due import Contents, Due, Step, due, evaluation_job
+from flows.trainings.finished_runs import shortfalls
 from training.runs import run_id
 
 
@@ -93,6 +94,8 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
         folders = _tell(error, failures)
     if settings.encoders and not (trained or folders or failures):
         conclude("All encoders are trained, evaluated and judged.")
+        for lack in shortfalls(settings):  # such as one that held, where the settings are those of before
+            conclude(f"{lack}.")
     return Refreshed(
         done.build,
         trained=tuple(one.run for one in trained),

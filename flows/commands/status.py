@@ -69,8 +69,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     for name, lost in gone.items():
         click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
     for lack in lacking:
-        why = f": {first.rstrip('.')}" if (first := lack.message.partition("\n")[0]) else ""
-        click.echo(f"Newest training {lack.run} {lack.said}{why} ({lack.advice})")
+        click.echo(str(lack))
     click.echo(services.describe(service))
 
 

@@ -170,6 +170,10 @@ class Shortfall:
     message: str
     advice: str
 
+    def __str__(self) -> str:
+        why = f": {first.rstrip('.')}" if (first := self.message.partition("\n")[0]) else ""
+        return f"Newest training {self.run} {self.said}{why} ({self.advice})"
+
 
 def shortfalls(settings: project.Project) -> list[Shortfall]:
     """Return what the newest training of each encoder of a project lacks."""

@@ -1,12 +1,14 @@
 """`facetflow refresh` walks the whole plan, and goes on wherever it was killed."""
 
 import json
+import shutil
 
 import pytest
 from generated import ENCODER, write_backbone
 
+from training.evaluation.promotion import promote
 from training.run_records import state_of
-from training.runs import all_runs
+from training.runs import all_runs, run_id
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -40,6 +42,14 @@ def test_a_refresh_that_was_killed_in_training_goes_on_from_the_checkpoint(proje
     done = json.loads(output[output.index("{\n") :])
     assert [done[what] for what in ("trained", "evaluated", "served", "failures")] == [[]] * 4
     assert done["build"]["release"] == 1
+
+    other = shutil.copytree(run.parent, run.parent.with_name("00001-bbbbbb")) / run.name
+    for record in ("train.json", "run.json"):  # as after other settings, which the project file has left since
+        (other / record).unlink()
+    promote(other, "s3bert")
+    code, output = facetflow_alone.run(project, "refresh")
+    assert code == 0, output
+    assert f"{run_id(runs, run)} held, but another run is current: s3bert/00001-bbbbbb/seed-0" in output
 
 
 def test_a_training_that_fails_keeps_no_other_from_being_evaluated(project, facetflow):
