@@ -265,11 +265,12 @@ def _moods(told: Told) -> None:
     if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     begins, implied = [], []
-    for view, tokens in zip(told.both.views, told.texts.tokens, strict=True):
+    says_you = [any(token.lower == "you" for token in tokens) for tokens in told.texts.tokens]
+    for side, (view, tokens) in enumerate(zip(told.both.views, told.texts.tokens, strict=True)):
         first = next((token.lower for token in tokens if token.lower not in _BEFORE_COMMANDS), "")
         verbs = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)} | {"let"}
         begins.append(first in verbs)
-        implied.append("you" in view.labels and all(token.lower != "you" for token in tokens))
+        implied.append(not says_you[side] and ("you" in view.labels or says_you[1 - side]))
     # Of a noun, the parser reads no "you": "Smoke in the kitchen", "Close up of a car".
     if begins == implied and begins[0] != begins[1] and not any("?" in text for text in told.texts.sentences):
         side = begins.index(True)

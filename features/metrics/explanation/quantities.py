@@ -37,7 +37,7 @@ def tell_quantities(told: Told) -> None:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
                     told.named[0].extend(words[0])
                     told.named[1].extend(words[1])
-                else:
+                elif not _cut_otherwise(told, a, b):
                     pairs.append((a, b))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
@@ -48,6 +48,12 @@ def tell_quantities(told: Told) -> None:
         texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
+
+
+def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
+    """Return whether both sentences have the same numbers in other quantities: "from 2 to 3" and "to 3 from 2"."""
+    left, right = (Counter(token.stem for token in side if token.kind == "quantity") for side in told.texts.tokens)
+    return len(a.tokens) != len(b.tokens) and left == right
 
 
 def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> Quantity | None:

@@ -31,6 +31,7 @@ _TITLES: Mapping[str, str] = {
 _CONTRADICTS: Mapping[str, frozenset[str]] = {
     **{aspect: frozenset({_TITLES[facet]}) for aspect, facet in MIRRORS.items() if facet in _TITLES},
     "word": frozenset({"frames", "concepts"}),
+    "order": frozenset({"roles", "quantities"}),  # "three red cars and blue cars", "red cars and three blue cars"
 }
 """Aspect → what a difference of it shows not to be the same, though the graphs agree in it."""
 _ALIKE = 0.5  # a similarity that sentences on different matters rarely have
