@@ -32,6 +32,8 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "multiple_negatives", "choose_by": "f1"}, Conflict),
         ({"choose_by": "f1", "labels": ["a", "b"]}, UnknownLabel),
         ({"graph_layers": 0, "bases": 4}, Conflict),
+        ({"graph_layers": 0, "graph_dropout": 0.1}, Conflict),
+        ({"graph": False, "parser": "en_core_web_sm"}, Conflict),
     ],
     ids=[
         "twin",
@@ -45,6 +47,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         *("temperature of softmax", "negative label of softmax", "temperature of distillation"),
         *("trees without edges", "relations without edges", "direction without edges"),
         *("part twice", "no classifier", "choice without one", "no positive label", "bases without layers"),
+        *("dropout without layers", "parser of a twin"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(given, fault):
