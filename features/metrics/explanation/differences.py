@@ -55,7 +55,8 @@ def _negations(told: Told) -> None:
         side = int(len(cues[1]) > len(cues[0]))
         ours, theirs = stems[side], stems[1 - side]
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
-        words = [cue.shown for cue in more]
+        new = [cue for cue in more if any(cue in chunk[side] for chunk in texts.chunks)]
+        words = [cue.shown for cue in new or more]
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
@@ -118,8 +119,10 @@ def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
     if texts.voice:
-        agent = [texts.token(0, stem) for stem in texts.voice]
-        words, passive = joined([token.shown for token in agent]), f" (passive in {SIDES[texts.is_passive[1]]} only)"
+        ends = [[stem] for stem in texts.voice]
+        parts = texts.exchange if {*texts.voice} <= {stem for part in texts.exchange or () for stem in part} else ends
+        words = joined([_part(told, stems) for stems in parts or ends])
+        passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
         if not texts.reordered and both.differ:
             frames = [frame for stem, frame in moved if frame and stem in texts.voice]
             told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
@@ -143,6 +146,12 @@ def _roles(told: Told) -> None:
 
 def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
     both, texts = told.both, told.texts
+    before = [[texts.preposition(side, stems[0]) for side in (0, 1)] for stems in exchange]
+    kept = [a for a, b in before if a and b and a.stem == b.stem]
+    if len({link.stem for link in kept}) == 2:  # "to x about y", "about y to x"
+        words = joined([_part(told, stems, link) for stems, link in zip(exchange, kept, strict=True)])
+        told.add("order", ("srl",), f"{words} change places")
+        return
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
@@ -218,9 +227,9 @@ def _place(both: ComparedGraphs, stem: str) -> str:
     return f": the parser ties it to {heads[0]} in a, to {heads[1]} in b" if differ else ""
 
 
-def _part(told: Told, stems: Sequence[str]) -> str:
-    """Return a part of the first sentence in quotes."""
-    start = told.texts.token(0, stems[0]).start
+def _part(told: Told, stems: Sequence[str], before: Token | None = None) -> str:
+    """Return a part of the first sentence in quotes, from a word before it on."""
+    start = (before or told.texts.token(0, stems[0])).start
     end = next(t.end for t in told.texts.tokens[0] if t.stem == stems[-1] and t.start >= start)
     return quoted(told.texts.sentences[0][start:end])
 
@@ -264,13 +273,13 @@ def _moods(told: Told) -> None:
     asks = told.texts.asks
     if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
+    words = [[t.lower for t in tokens if t.lower not in _BEFORE_COMMANDS] or [""] for tokens in told.texts.tokens]
     begins, implied = [], []
-    says_you = [any(token.lower == "you" for token in tokens) for tokens in told.texts.tokens]
-    for side, (view, tokens) in enumerate(zip(told.both.views, told.texts.tokens, strict=True)):
-        first = next((token.lower for token in tokens if token.lower not in _BEFORE_COMMANDS), "")
+    for side, view in enumerate(told.both.views):
         verbs = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)} | {"let"}
-        begins.append(first in verbs)
-        implied.append(not says_you[side] and ("you" in view.labels or says_you[1 - side]))
+        begins.append(words[side][0] in verbs)
+        you = "you" in view.labels or words[1 - side][0] == "you"
+        implied.append(you and "you" not in words[side][:2])  # not "See you in Chicago"
     # Of a noun, the parser reads no "you": "Smoke in the kitchen", "Close up of a car".
     if begins == implied and begins[0] != begins[1] and not any("?" in text for text in told.texts.sentences):
         side = begins.index(True)

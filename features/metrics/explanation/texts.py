@@ -208,6 +208,13 @@ class ComparedTexts:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
 
+    def preposition(self, side: int, stem: str) -> Token | None:
+        """Return the preposition before a word: "to" in "to the man"."""
+        word = self.token(side, stem)
+        before = [t for t in self.tokens[side] if t.start < word.start and (t.kind != "grammar" or t.lower == "to")]
+        is_one = before and before[-1].kind in _LINKS and before[-1].stem not in {"and", "or", "but"}
+        return before[-1] if is_one else None
+
     def _are_apart(self, side: int, *stems: str) -> bool:
         """Return whether something stands between two words: of neighbours, only one moves."""
         first, second = sorted(self.tokens[side].index(self.token(side, stem)) for stem in stems)
@@ -230,9 +237,11 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
     """Return words as another text has them: "2" as "to" between the same words, "a" as 1 before what it counts."""
     theirs = " ".join(["", *(t.stem for t in others), ""])
     bare = [token for token in others if token.lower not in ARTICLES]  # half an hour
-    pairs = [(number.stem, word.stem) for number, word in pairwise(bare) if number.kind == "quantity"]
-    counted = {word for number, word in pairs if number in {"1", "1/2", "half"}}
-    counted |= {u for u in UNITS for _, word in pairs if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
+    pairs = [(number.stem, word) for number, word in pairwise(bare) if number.kind == "quantity"]
+    # Of a plural, one is as many: "two cats" and "a cat", but not "two brown cats" and "a brown cat".
+    one, stems = {"1", "1/2", "half"}, {word.stem for _, word in pairs}
+    counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(("s", "men"))}
+    counted |= {u for u in UNITS for word in stems if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
     read = []
     for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):
         sound = _SOUNDS.get(token.text, "")

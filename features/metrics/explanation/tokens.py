@@ -28,7 +28,7 @@ _TOKEN = re.compile(
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
       | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)s)?
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # .5, 1990s, 6e23, 5 pm
-      | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no\s+one\b
+      | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no(?:t\s+only|\s+one)\b
       | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
@@ -169,6 +169,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     "per cent": ("percent", "word"),
     "no.": ("number", "link"),  # No. 2
+    "no only": ("not-only", "link"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     **dict.fromkeys(("no more than", "up to"), ("at-most", "quantity")),

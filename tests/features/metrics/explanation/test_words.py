@@ -168,13 +168,32 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog bit the man.", "The man bit the dog.", BITE.format("dog", "man"), BITE.format("man", "dog"),
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
-         ('The parser sees no difference: both have the same graph. "man" and "dog" change places (passive in b only), '
+         ('The parser sees no difference: both have the same graph. "dog" and "man" change places (passive in b only), '
           'not their roles. Graphs do not tell "bit" from "bitten".')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ("The parser sees no difference: both have the same graph, though the sentences differ; "
          '"dog" and "man" swap roles (passive in b only), which the parser does not see. '
          'Graphs do not tell "bit" from "bitten".')),
+        # The parser errs: both prepositions say that the roles are the same.
+        ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
+         "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
+         "(w / write-01 :ARG0 (h / he) :ARG2 (b / ben) :topic (a / ann))",
+         'Same frames; "to Ann" and "about Ben" change places.'),
+        ("The dog bit a man who fed a cat.", "A man who fed a cat was bitten by the dog.",
+         BITE.format("dog", "man :ARG0-of (f / feed-01 :ARG2 (c / cat))"), None,
+         ('The parser sees no difference: both have the same graph. "dog" and "man who fed a cat" change places '
+          '(passive in b only), not their roles.')),
+        ("Unless you pay, you cannot go.", "If you do not pay, you cannot go.",
+         "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :ARG0 y))",
+         "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :polarity - :ARG0 y))",
+         'Same roles; only b negates "pay" ("not"); "Unless" in a, "If" in b.'),
+        ("He is not only smart but kind.", "He is smart and kind.",
+         "(a / and :op1 (s / smart-06 :ARG1 (h / he) :polarity -) :op2 (k / kind-01 :ARG1 h))",
+         "(a / and :op1 (s / smart-06 :ARG1 (h / he)) :op2 (k / kind-01 :ARG1 h))",
+         'Same roles; only a says "not only"; "but" in a, "and" in b.'),
+        ("Two cats look.", "A cat looks.", "(l / look-01 :ARG0 (c / cat :quant 2))", "(l / look-01 :ARG0 (c / cat))",
+         'Same frames and roles; "Two cats" in a, "A cat" in b. Graphs do not tell "look" from "looks".'),
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
@@ -354,8 +373,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("They have two sons and a daughter.", "They have two daughters and a son.",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (s / son :quant 2) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (d / daughter :quant 2) :op2 (s / son)))",
-         ('Same frames and roles; only a says "two sons"; only b says "two daughters". Words that both have come in '
-          'another order.')),
+         ('Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b. '
+          'Words that both have come in another order.')),
         ("The roof of the house leaks.", "The house's roof leaks.",
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
          ('The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles. '
