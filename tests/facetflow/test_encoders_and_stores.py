@@ -91,7 +91,7 @@ def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.Monk
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert isinstance(one, facetflow.Explanation)
     assert one.words == (
-        'Same frames and roles; only a says "Two cats". Graphs do not tell "look" from "looks" and leave out "A" in b.'
+        'Same frames and roles; "Two cats" in a, "A cat" in b. Graphs do not tell "look" from "looks".'
     )
     assert (one.similarity, one.encoder, one.graphs_from) == (None, "", "the embedded parser")
     assert (one.facet("concepts").measured, one.facet("quantifiers").measured) == (1, 0)
