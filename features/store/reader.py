@@ -286,9 +286,12 @@ def _select_files(table: Table, version: int | None, shards: Collection[str] | N
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
     for file, found in zip(files, table.stats(files), strict=True):
-        if isinstance(found, OSError) or found.bytes != file.bytes:
-            lost = isinstance(found, OSError)
-            flaw = f"cannot be read: {explain(found)}" if lost else f"has {found.bytes} bytes instead of {file.bytes}"
+        flaw = ""
+        if isinstance(found, OSError):
+            flaw = f"cannot be read: {explain(found)}"
+        elif found.bytes != file.bytes:
+            flaw = f"has {found.bytes} bytes instead of {file.bytes}"
+        if flaw:
             raise TableFileDamaged(
                 f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r} {flaw}; "
                 "`facetflow build` makes it again."
