@@ -27,7 +27,7 @@ def check_dev(data: LabelledPairs, settings: PairSettings) -> None:
     positives = dev.filter(label=positive).height
     if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:
         raise NothingToLearn(
-            f"Of the {dev.height:,} dev pairs {positives:,} have the label {positive!r}, so no model can be chosen by "
+            f"Dev pairs with the label {positive!r}: {positives:,} of {dev.height:,}, so no model can be chosen by "
             f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
             'choose_by = "loss".'
         )

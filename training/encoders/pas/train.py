@@ -51,7 +51,7 @@ class PasTraining(PairTraining[PasSettings, Frames]):
             if settings.training_share < 1:
                 which, remedy = f"`training_share` = {settings.training_share:g} leaves", "raise it"
             raise NothingToLearn(
-                f"The {train.height:,} training pairs of the encoder {settings.name!r} that {which} do not differ in "
+                f"The training pairs of the encoder {settings.name!r} that {which} ({train.height:,}) do not differ in "
                 f"their labels: {remedy}."
             )
         return chosen
