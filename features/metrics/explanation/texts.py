@@ -108,6 +108,9 @@ class ComparedTexts:
         spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in _TO] for side in (0, 1)]
         if not self.exchange or bool(spare[0]) == bool(spare[1]):
             return False
+        passive = all(any(token.stem == "be" for token in side) for side in self.tokens)  # "was given to the dog"
+        if self._order[0][0] in self.exchange[0] and not passive:
+            return False  # "Ann wrote to Ben", "Ben wrote Ann"
         side = int(bool(spare[1]))
         behind = [t.stem for t in self.tokens[side] if t.start > spare[side][0].start and t.has_content]
         return behind[:1] == self.exchange[1 - side][:1]

@@ -175,6 +175,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ("The parser sees no difference: both have the same graph, though the sentences differ; "
          '"dog" and "man" swap roles (passive in b only), which the parser does not see. '
          'Graphs do not tell "bit" from "bitten".')),
+        ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
+         "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
+         'Same frames; "Ann" and "Ben" swap roles in "wrote". Graphs leave out "to" in a.'),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
