@@ -101,9 +101,9 @@ UNITS = {  # stem of a unit → how much it is of another
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
-    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"), "twic": (2, "tim"),
+    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
 }  # fmt: skip
-UNITS |= {unit: (1, unit) for _, unit in UNITS.values()}
+UNITS |= {unit: (1, unit) for _, unit in UNITS.values()} | {"twic": (2, "tim")}  # "times" is none, nor is Tim
 ARTICLES = frozenset({"a", "an"})
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b")

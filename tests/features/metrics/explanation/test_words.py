@@ -885,6 +885,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
          ('Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman". Graphs leave out '
           '"The" in a.')),
+        ("He has 2 Tim Tam bars.", "He has 2 bars.",
+         "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2 :mod (t / tim-tam)))",
+         "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2))",
+         'Same frames, roles and quantities; only a says "Tim Tam".'),
         ("It holds 750 ml.", "It holds 0.75 l.",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 750 :unit (m / milliliter)))",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 0.75 :unit (m / liter)))",
