@@ -150,7 +150,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     kept = [a for a, b in before if a and b and a.stem == b.stem]
     if len({link.stem for link in kept}) == 2:  # "to x about y", "about y to x"
         words = joined([_part(told, stems, link) for stems, link in zip(exchange, kept, strict=True)])
-        told.add("order", ("srl",), f"{words} change places")
+        told.add("order" if both.differ else "form", ("srl",), f"{words} change places")
         return
     words = joined([_part(told, stems) for stems in exchange])
     parts = [stem for stems in exchange for stem in stems]

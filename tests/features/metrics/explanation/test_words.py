@@ -183,6 +183,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
          "(w / write-01 :ARG0 (h / he) :ARG2 (b / ben) :topic (a / ann))",
          'Same frames; "to Ann" and "about Ben" change places.'),
+        ("On Monday he ran in Rome.", "In Rome he ran on Monday.",
+         "(r / run-02 :ARG0 (h / he) :time (m / monday) :location (r2 / rome))", None,
+         'The parser sees no difference: both have the same graph. "On Monday" and "in Rome" change places.'),
         ("The dog bit a man who fed a cat.", "A man who fed a cat was bitten by the dog.",
          BITE.format("dog", "man :ARG0-of (f / feed-01 :ARG2 (c / cat))"), None,
          ('The parser sees no difference: both have the same graph. "dog" and "man who fed a cat" change places '
