@@ -274,15 +274,12 @@ def _moods(told: Told) -> None:
     if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
     words = [[t.lower for t in tokens if t.lower not in _BEFORE_COMMANDS] or [""] for tokens in told.texts.tokens]
-    begins, implied = [], []
-    for side, view in enumerate(told.both.views):
-        verbs = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)} | {"let"}
-        begins.append(words[side][0] in verbs)
-        you = "you" in view.labels or words[1 - side][0] == "you"
-        implied.append(you and "you" not in words[side][:2])  # not "See you in Chicago"
-    # Of a noun, the parser reads no "you": "Smoke in the kitchen", "Close up of a car".
-    if begins == implied and begins[0] != begins[1] and not any("?" in text for text in told.texts.sentences):
-        side = begins.index(True)
+    acts = [(v.labels[r.source], v.labels[r.target]) for v in told.both.views for r in v.forward if r.role == "arg0"]
+    verbs = {SENSE.sub("", verb).partition("-")[0] for verb, actor in acts if actor == "you"}
+    # Of others, the parser reads no "you": "Rain makes you wet", "Hope to see you", but not always: "Trust you to go".
+    commands = [first.replace("-", "") in verbs and "you" not in behind[:1] for first, *behind in words]
+    if commands[0] != commands[1] and not any("?" in text for text in told.texts.sentences):
+        side = commands.index(True)
         told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 

@@ -218,6 +218,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The lights of a car.", "Close up of the lights of a car.", "(l / light :part-of (c / car))",
          "(c2 / close-10 :ARG1 (l / light :part-of (c / car)))",
          'Both have "lights" and "car"; only b says "Close up". Graphs leave out "of" in b.'),
+        # Of other words that look like a verb, nobody reads "you".
+        ("Rain makes you wet.", "It makes us wet.",
+         "(m / make-02 :ARG0 (r / rain-01) :ARG1 (w / wet :domain (y / you)))",
+         "(m / make-02 :ARG0 (i / it) :ARG1 (w / wet :domain (w2 / we)))",
+         'Both have "makes" and "wet"; "Rain" in a, "It" in b; "you" in a, "us" in b.'),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
