@@ -25,7 +25,7 @@ class MetricSettings(Closed):
     Args:
         enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
             which only metrics need.
-        own: Python files with the project's own metrics (docs/howto/own_metrics.md).
+        own: Python files with the project's own metrics.
     """
 
     enabled: bool | None = None

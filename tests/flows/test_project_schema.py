@@ -12,7 +12,7 @@ from project_page import sections
 from pydantic import BaseModel, ValidationError
 
 from flows.project import Project
-from flows.project_schema import json_schema
+from flows.project_schema import json_schema, schema_text
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS
 from training.loop.settings import LoopSettings
@@ -46,6 +46,10 @@ def test_the_page_tells_each_key_once(root):
     told = (root / "docs/reference/project_file.md").read_text().partition("## Presets")[0]
     rows = [line for line in told.splitlines() if line.startswith("| `")]
     assert len(set(rows)) == len(rows)
+
+
+def test_the_schema_names_no_page_of_the_repository():
+    assert "docs/" not in schema_text()
 
 
 def test_the_page_has_every_key_of_every_section_with_its_meaning():

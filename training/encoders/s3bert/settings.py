@@ -115,8 +115,7 @@ class S3bertSettings(TunedSettings):
         ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
             sentence as its metric does. It teaches exchanged arguments, where contrast pairs are a third of
             `layer_corpora`; the dev loss does not count it.
-        ordered_facets: facets that it is for; all when empty. Those whose metrics do not see the difference lose ten
-            points (docs/results/study.md).
+        ordered_facets: facets that it is for; all when empty. Those whose metrics miss the difference lose ten points.
         kinds: kinds of pairs to train on: `positive` (rows of a corpus), `negative`, `neighbour`; all when empty.
         pairs: number of training pairs, drawn at random; all when missing.
         layer_corpora: corpora of the batches in which layers are tuned; all when empty. In a batch all pairs count that
