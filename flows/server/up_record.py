@@ -99,7 +99,7 @@ def projects() -> dict[str, str | None]:
     """Return the project files that were registered on the server → the schedule that was given last."""
     try:
         return dict(json.loads((state_folder() / _PROJECTS).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return {}
 
 

@@ -433,8 +433,9 @@ def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(
     assert up_record.projects() == {str(file): "0 3 * * *"}
 
 
-def test_a_project_that_is_registered_again_keeps_its_schedule(state, monkeypatch, tmp_path):
-    (state / "projects.json").write_text("{")  # damaged
+@pytest.mark.parametrize("damaged", ["{", "null"])
+def test_a_project_that_is_registered_again_keeps_its_schedule(state, monkeypatch, tmp_path, damaged):
+    (state / "projects.json").write_text(damaged)
     up_record.record_project(tmp_path / "facetflow.toml", "0 3 * * *")
     monkeypatch.chdir(tmp_path)
     up_record.record_project(Path("facetflow.toml"), None)
