@@ -23,7 +23,7 @@ def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str
         except ValueError:
             raise click.BadParameter(f"{facet!r} has no number after the =") from None
         if not abs(weights[name]) < 1e15:  # which NaN is not; a sum of larger ones may be infinite
-            raise click.BadParameter(f"{facet!r} has no number below 1e15 after the =")
+            raise click.BadParameter(f"{facet!r} has no number between -1e15 and 1e15 after the =")
     return weights
 
 
