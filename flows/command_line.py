@@ -99,9 +99,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "parse amr": ("facetflow parse amr sentences.txt -o graphs.amr",),
     "parse dependencies": ("facetflow parse dependencies sentences.txt -o trees.conllu",),
     "parse srl": ("facetflow parse srl sentences.txt -o roles.jsonl",),
-    "publish": ("facetflow publish --encoder s3bert --name me/my-encoder -o published --push",),
+    "publish": ("facetflow publish --encoder s3bert --name me/my-encoder -o published",),
     "models pull": ("facetflow models pull all-MiniLM-L12-v2",),
-    "up": ('facetflow up --cron "0 3 * * *" --systemd',),
+    "up": ('facetflow up --cron "0 3 * * *"',),
     "deploy": ('facetflow deploy --cron "0 3 * * *"',),
     "gc": ("facetflow gc --runs --older-than 30d --dry-run",),
 }
