@@ -7,6 +7,7 @@ pairs ──> each sentence embedded once ──> PairClassifier: softmax(W [par
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -261,7 +262,7 @@ class PairPredictor:
                 "pairs, and a training by this version. Give a number instead of 'dev'; `facetflow evaluate` says "
                 "which is best for a set."
             )
-        if not isinstance(given, int | float | np.floating) or not 0 <= given <= 1:
+        if not isinstance(given, Real) or not 0 <= given <= 1:
             raise OutOfRange(f"The threshold {given!r} is no probability: give a number from 0 to 1, or 'dev'.")
         return LabelThreshold(label, given)
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from sentences import refused, told
@@ -300,6 +301,7 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     pairs = [tuple(pair.split("\t")) for pair in PAIRS]
     assert [found.label for found in encoder.predict(pairs, threshold="dev")] == ["1"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
+    assert [found.label for found in encoder.predict(pairs, threshold=np.int64(1))] == ["0"] * 3
     for wrong in ("low", [0.5]):
         with refused(OutOfRange):
             encoder.predict(pairs, threshold=wrong)
