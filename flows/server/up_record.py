@@ -67,7 +67,7 @@ def running() -> Running | None:
 def only_one() -> Iterator[None]:
     """Hold the lock of `facetflow up` if nobody does, with a record that it is starting."""
     state = state_folder()
-    with clear_errors(f"Writing to the state folder {str(state)!r} (in $XDG_STATE_HOME)"):
+    with clear_errors(f"Writing to the state folder {str(state)!r} (XDG_STATE_HOME moves it)"):
         state.mkdir(parents=True, exist_ok=True)
         state.chmod(0o700)  # the server's database is in it
     with locks.only_one(state / _LOCK, "`facetflow up`, which `facetflow down` ends, is already running for this user"):
