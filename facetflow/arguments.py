@@ -74,7 +74,7 @@ def pair_sentences(
     """
     if b is not None:
         return pair_up(a, b, "sentence")  # type: ignore[arg-type]
-    if isinstance(a, str) or not np.iterable(a):
+    if isinstance(a, str) or not isinstance(a, Iterable) or not np.iterable(a):
         shown = " ".join(repr(a).split())
         raise NotTexts(f"two sentences are needed, but {shown} is only one; give the other one as `b`")
     given: Any = a
