@@ -193,7 +193,7 @@ def test_what_dask_says_is_in_a_log_and_on_the_terminal_with_verbose_only(tmp_pa
     finally:
         set_verbosity(Verbosity.NORMAL)
     assert (tmp_path / "scheduler.log").read_text().split(maxsplit=2)[2] == "WARNING distributed: a worker is slow\n"
-    assert ("a worker comes" in capsys.readouterr().err) == (level == Verbosity.VERBOSE)
+    assert ("a worker is slow" in capsys.readouterr().err) == (level == Verbosity.VERBOSE)
     assert (logger.level, logger.propagate, logger.handlers[:]) == before
 
 
