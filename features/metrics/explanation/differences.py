@@ -13,7 +13,7 @@ from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
 from features.metrics.readings import SENSE
 
-_BEFORE_COMMANDS = frozenset({"do", "don't", "n't", "not", "please", "never", "always", "first", "then", "now", "next"})
+_BEFORE_COMMANDS = {"do", "don't", "n't", "not", "please", "never", "always", "first", "so", "then", "now", "next"}
 _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never has he"
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"

@@ -210,6 +210,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'change places. Not in the graphs: "Ann", "Rome" and "Oslo" in both.')),
         ("He slept.", "He did it himself.", "(s / sleep-01 :ARG0 (h / he))", "(d / do-02 :ARG0 (h / he))",
          'Both have "He"; "himself" in b refers back; "slept" in a, "did it" in b.'),
+        ("So answer it.", "Stop it.", "(a / answer-01 :ARG0 (y / you) :ARG1 (i / it))",
+         "(s / stop-01 :ARG0 (y / you) :ARG1 (i / it))", 'Both have "it"; "So answer" in a, "Stop" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
          'Both have "Go"; a may be a command, b is not; only b says "must"; only b says "You".'),
         ("Close it.", "You close it.", "(c / close-01 :ARG1 (i / it))",
