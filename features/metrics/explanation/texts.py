@@ -239,12 +239,13 @@ class ComparedTexts:
 def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
     """Return words as another text has them: "2" as "to" between the same words, "a" as 1 before what it counts."""
     theirs = " ".join(["", *(t.stem for t in others), ""])
-    bare = [token for token in others if token.lower not in ARTICLES]  # half an hour
-    pairs = [(number.stem, word) for number, word in pairwise(bare) if number.kind == "quantity"]
+    bare = [t for before, t in pairwise([NO_TOKEN, *others]) if before.stem != "half" or t.lower not in ARTICLES]
+    pairs = [(number.stem, word) for number, word in pairwise(bare) if number.kind == "quantity"]  # half an hour
     # Of a plural, one is as many: "two cats" and "a cat", but not "two brown cats" and "a brown cat".
     one, stems = {"1", "1/2", "half"}, {word.stem for _, word in pairs}
     counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(("s", "men"))}
     counted |= {u for u in UNITS for word in stems if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
+    counted -= {word.stem for article, word in pairwise(bare) if article.lower in ARTICLES}  # two dogs chase a dog
     read = []
     for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):
         sound = _SOUNDS.get(token.text, "")

@@ -198,6 +198,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(a / and :op1 (s / smart-06 :ARG1 (h / he) :polarity -) :op2 (k / kind-01 :ARG1 h))",
          "(a / and :op1 (s / smart-06 :ARG1 (h / he)) :op2 (k / kind-01 :ARG1 h))",
          'Same roles; only a says "not only"; "but" in a, "and" in b.'),
+        ("Two dogs see a dog.", "A dog sees a dog.", "(s / see-01 :ARG0 (d / dog :quant 2) :ARG1 (d2 / dog))",
+         "(s / see-01 :ARG0 (d / dog) :ARG1 (d2 / dog))",
+         ('Same frames and roles; only a says "Two dogs". Graphs do not tell "see" from "sees" and leave out "A" in '
+          'b.')),
+        ("One a day does it.", "Two a day do it.", "(d / do-02 :ARG0 (t / thing :quant 1))",
+         "(d / do-02 :ARG0 (t / thing :quant 2))",
+         ('Same frames and roles; "One" in a, "Two" in b. Graphs do not tell "does" from "do". Not in the graphs: '
+          '"day" in both.')),
         ("Two cats look.", "A cat looks.", "(l / look-01 :ARG0 (c / cat :quant 2))", "(l / look-01 :ARG0 (c / cat))",
          'Same frames and roles; "Two cats" in a, "A cat" in b. Graphs do not tell "look" from "looks".'),
         # The other object first, which needs a preposition then.
