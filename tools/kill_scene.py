@@ -244,7 +244,7 @@ def _kind(process: psutil.Process) -> str:
 
 
 def _alive(process: str) -> bool:
-    number = process.rpartition(":")[2]
+    number = process.rpartition(":")[2].partition("-")[0]  # host:4711-9f3c1a
     return number.isdigit() and psutil.pid_exists(int(number))
 
 
