@@ -4,6 +4,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Closed(BaseModel):
-    """A model that refuses unknown keys and numbers that are infinite or none, and never changes."""
+    """A model that refuses unknown keys and numbers that are not finite, and never changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -119,9 +119,9 @@ def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
     if texts.voice:
-        ends = [[stem] for stem in texts.voice]
-        parts = texts.exchange if {*texts.voice} <= {stem for part in texts.exchange or () for stem in part} else ends
-        words = joined([_part(told, stems) for stems in parts or ends])
+        exchange = texts.exchange or ([], [])
+        within = {*texts.voice} <= {stem for part in exchange for stem in part}
+        words = joined([_part(told, stems) for stems in (exchange if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
         if not texts.reordered and both.differ:
             frames = [frame for stem, frame in moved if frame and stem in texts.voice]

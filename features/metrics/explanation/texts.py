@@ -31,7 +31,7 @@ class ComparedTexts:
         self.names = names
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
         self.tokens = _read_beside(left, right), _read_beside(right, left)
-        self.is_passive = _is_passive(left), _is_passive(right)
+        self.is_passive = _is_passive(left), _is_passive(right)  # with an agent: "was bitten by"
 
     @cached_property
     def equal(self) -> bool:
