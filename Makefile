@@ -112,7 +112,7 @@ $(VENV)/bin/pip:
 UNUSED := /tests?/|/(transformers/models|spacy/lang|pygments/lexers|apprise/plugins|dateparser/data|sqlalchemy/testing)/
 UNUSED := $(UNUSED)|/(torch/(_inductor|testing)|sympy/(combinatorics|physics|stats|tensor)|scipy/(io|signal))/
 UNUSED := $(UNUSED)|/(dask/(array|dataframe)|numba/cuda|numpy/distutils)/|/site-packages/(networkx|pip|setuptools)/
-COMPILE := $(WARM_UP) & $(BIN)/python -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib; wait $$!
+COMPILE := $(WARM_UP) & $(BIN)/python -W ignore::SyntaxWarning -m compileall -qq --workers 0 -x '$(UNUSED)' $(VENV)/lib; wait $$!
 
 # A test machine has everything that a user's machine has: the stamp .dev implies .run.
 $(VENV)/.run: $(VENV)/bin/pip pyproject.toml constraints.txt
