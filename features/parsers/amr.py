@@ -19,14 +19,14 @@ from features.core.errors import RowError
 from features.core.faults import GraphIndexWrong
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import digest, locate, stamp
+from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
+from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
 
 if TYPE_CHECKING:
-    from features.parsers.amrlib_parser import AmrlibParser
     from features.parsers.bank import BankParser
-    from features.parsers.embedded.parser import EmbeddedParser
 
     AmrParser: TypeAlias = BankParser | AmrlibParser | "EmbeddedAmrParser"
 
@@ -64,11 +64,7 @@ def _load(settings: AmrSettings, path: Path, _stamp: object) -> "AmrParser":
 
         return BankParser(path, max_words=settings.max_words)
     if settings.backend == "amrlib":
-        from features.parsers.amrlib_parser import load_amrlib
-
         return load_amrlib(settings)
-    from features.parsers.embedded.parser import load_parser  # compiles; a plan only needs the digest
-
     return EmbeddedAmrParser(load_parser(path, settings), settings.max_words)
 
 
@@ -76,7 +72,7 @@ def _load(settings: AmrSettings, path: Path, _stamp: object) -> "AmrParser":
 class EmbeddedAmrParser:
     """The parser in the package, as an `AmrParser`: a graph or an error for each sentence; it raises none."""
 
-    parser: "EmbeddedParser"
+    parser: EmbeddedParser
     max_words: int
 
     @property

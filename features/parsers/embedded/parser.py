@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -238,35 +237,22 @@ def connect(scores: Scores, leaves: NDArray[np.bool_], threshold: float) -> NDAr
     either = np.maximum(allowed, allowed.T)
     left, right = np.triu_indices(len(scores), 1)
     order = np.argsort(-either[left, right], kind="stable")
-    return _join(allowed, left[order], right[order], np.float32(threshold))  # type: ignore[no-any-return]
-
-
-def _join_in_python(allowed: Any, left: Any, right: Any, threshold: Any) -> Any:
-    n = len(allowed)
-    piece = np.arange(n)
-    edges = np.empty((len(left), 2), np.int64)
-    count = 0
-    for pair in range(len(left)):
-        a, b = left[pair], right[pair]
-        score = max(allowed[a, b], allowed[b, a])
-        if score <= -1e8:
+    left, right = left[order], right[order]
+    certain = either[left, right] > np.float32(threshold)
+    forward = allowed[left, right] >= allowed[right, left]
+    piece = list(range(len(scores)))  # the component of each node
+    apart = len(scores) - 1
+    edges = []
+    for a, b, is_certain, is_forward in zip(*(row.tolist() for row in (left, right, certain, forward)), strict=True):
+        if piece[a] != piece[b]:
+            joined, apart = piece[b], apart - 1
+            piece = [piece[a] if own == joined else own for own in piece]
+        elif not is_certain:
+            if not apart:
+                break
             continue
-        if score > threshold or piece[a] != piece[b]:
-            if piece[a] != piece[b]:
-                joined = piece[b]
-                for node in range(n):
-                    if piece[node] == joined:
-                        piece[node] = piece[a]
-            edges[count, 0] = a if allowed[a, b] >= allowed[b, a] else b
-            edges[count, 1] = b if allowed[a, b] >= allowed[b, a] else a
-            count += 1
-    return edges[:count]
-
-
-try:
-    _join = numba.njit(_join_in_python, cache=True, nogil=True)
-except RuntimeError:  # no cache folder is writable (`features.metrics.compiled`, which no parser may import)
-    _join = numba.njit(_join_in_python, nogil=True)
+        edges.append((a, b) if is_forward else (b, a))
+    return np.array(edges, np.int64).reshape(-1, 2)
 
 
 def takes_bfloat16(precision: str, device: str) -> bool:

@@ -1,14 +1,9 @@
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from features.parsers.embedded import parser
 from features.parsers.embedded.parser import connect
 
 
@@ -29,7 +24,6 @@ def pieces(n: int, edges: NDArray[np.int64]) -> int:
     return len(set(piece))
 
 
-@settings(deadline=None)  # the first call compiles
 @given(scored_nodes(), st.floats(-2, 2))
 def test_a_graph_is_connected_and_leaves_are_leaves(
     scored: tuple[NDArray[np.float32], NDArray[np.bool_]], threshold: float
@@ -62,21 +56,3 @@ def test_what_is_apart_is_joined_by_the_best_pair() -> None:
 def test_any_size(n: int) -> None:
     scores = np.random.default_rng(n).normal(size=(n, n)).astype(np.float32)
     assert pieces(n, connect(scores, np.zeros(n, bool), 1.0)) == 1
-
-
-def test_nodes_are_connected_even_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    compile_for_real = numba.njit
-
-    def njit(function, *, cache=False, **options):  # type: ignore[no-untyped-def]
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return compile_for_real(function, **options)
-
-    monkeypatch.setattr(numba, "njit", njit)
-    spec = spec_from_file_location("parser_without_cache", parser.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    assert module.connect(np.ones((2, 2), np.float32), np.array([False, True]), 0.0).tolist() == [[0, 1]]
