@@ -49,6 +49,8 @@ def load(settings: AmrSettings) -> "AmrParser":
     stamps = stamp(path)
     if settings.backend == "embedded":
         stamps += stamp(locate(_base_of(path, stamps)))
+    elif settings.backend == "amrlib" and settings.tokenizer is not None:
+        stamps += stamp(locate(settings.tokenizer))
     return _load(settings, path, stamps)
 
 

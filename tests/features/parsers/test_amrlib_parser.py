@@ -267,9 +267,13 @@ def test_a_tokenizer_of_its_own(damaged: Path, tmp_path: Path) -> None:
     other.mkdir()
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (damaged / name).rename(other / name)
-    parser = load(settings(model=str(damaged), tokenizer=str(other), beams=1))
+    chosen = settings(model=str(damaged), tokenizer=str(other), beams=1)
+    parser = load(chosen)
     (graph,) = parser.parse(["the cat does not sleep"])
     assert ("sleep-01", "polarity", "-") in relations(graph)
+    assert load(chosen) is parser
+    (other / "tokenizer.json").touch()
+    assert load(chosen) is not parser, "a tokenizer that was replaced is read"
 
 
 @pytest.mark.slow
