@@ -83,7 +83,7 @@ def parse_lines(
     texts = lines.filter(pl.col("text") != "").select("sentence_id", "text").unique("sentence_id", maintain_order=True)
     on_rows(0, texts.height)
     outputs: list[StageOutput] = []
-    for start in range(0, texts.height, at_once):
+    for start in range(0, texts.height or 1, at_once):  # once without texts, for the columns
         outputs.append(stage(texts[start : start + at_once]))
         on_rows(min(start + at_once, texts.height), texts.height)
     rows = pl.concat([output.rows for output in outputs])

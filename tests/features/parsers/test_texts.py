@@ -115,6 +115,13 @@ def test_every_line_has_its_row_or_its_reject(tmp_path: Path) -> None:
     assert told == [(0, 3), (2, 3), (3, 3)]  # each text once
 
 
+@pytest.mark.parametrize("sentences", [[], [("", "")]])
+def test_without_a_text_there_are_the_columns(sentences: list[tuple[str, str]]) -> None:
+    parsed = texts.parse_lines(texts.number_sentences(sentences), upper)
+    assert parsed.columns == ["line", "id", "text", "made", "code", "message"]
+    assert parsed["code"].to_list() == ["empty_sentence"] * len(sentences)
+
+
 def test_a_sentence_is_parsed_once(tmp_path: Path) -> None:
     given: list[str] = []
 
