@@ -15,6 +15,7 @@ from scipy.special import log_softmax, softmax
 
 from features.core.types import OnRows, ignore_rows
 from features.parsers.devices import one_thread_a_batch
+from features.parsers.embedded.inputs import pad, padded_length, present
 from features.parsers.srl.frames import Frame, spans_of
 from features.parsers.srl.viterbi import Constraints
 from features.parsers.wordpieces import Pieces, Wordpieces
@@ -141,23 +142,16 @@ def _batches(readings: Iterable[_Reading], batch_pieces: int) -> Iterator[list[_
     waiting = sorted(readings, key=lambda reading: -len(reading.pieces.ids))
     start = 0
     while start < len(waiting):
-        size = max(1, batch_pieces // _padded(len(waiting[start].pieces.ids)))
+        size = max(1, batch_pieces // padded_length(len(waiting[start].pieces.ids), _MULTIPLE))
         yield waiting[start : start + size]
         start += size
 
 
-def _padded(length: int) -> int:
-    return -(-length // _MULTIPLE) * _MULTIPLE
-
-
 def _arrays(batch: Sequence[_Reading]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return vocabulary indices, token types and mask of a batch, each (n, t)."""
-    shape = len(batch), _padded(max(len(reading.pieces.ids) for reading in batch))
-    ids, types, mask = (np.zeros(shape, np.int64) for _ in range(3))
+    ids = pad([np.array(reading.pieces.ids) for reading in batch], multiple=_MULTIPLE)
+    types = np.zeros_like(ids)
     for row, reading in enumerate(batch):
-        pieces = reading.pieces
-        ids[row, : len(pieces.ids)] = pieces.ids
-        mask[row, : len(pieces.ids)] = 1
         if reading.predicate is not None:
-            types[row, pieces.starts[reading.predicate] : pieces.ends[reading.predicate] + 1] = 1
-    return ids, types, mask
+            types[row, reading.pieces.starts[reading.predicate] : reading.pieces.ends[reading.predicate] + 1] = 1
+    return ids, types, present([len(reading.pieces.ids) for reading in batch], _MULTIPLE).astype(np.int64)
