@@ -16,7 +16,7 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.batch import GraphBatch
 from features.graphs.table import graphs_frame
-from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, Vectors, words_of
+from features.metrics.label_vectors import NO_VECTORS, LabelVectors, Vectors, words_of
 from features.metrics.measurement import SentenceItems, compare, measure_own
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
@@ -96,8 +96,7 @@ class _Words:
             self._vectors |= dict.fromkeys(new)
             self._vectors |= zip(*self._source.look_up(new), strict=True)
         known = {word: vector for word in words if (vector := self._vectors[word]) is not None}
-        matrix = np.array([*known.values()]) if known else np.empty((0, DIMENSIONS_OF_NONE), np.float32)
-        return LabelVectors([*known], matrix)
+        return LabelVectors([*known], np.array([*known.values()])) if known else NO_VECTORS
 
 
 _Failures = dict[int, list[str]]  # number of a pair → why an own metric has no value for it

@@ -73,7 +73,7 @@ class LabelVectors:
         """Make the table from rows of `LABEL_VECTORS`, of any shards, by one model."""
         rows = rows.unique("label", keep="first", maintain_order=True)
         if rows.is_empty():
-            return cls([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
+            return NO_VECTORS
         matrix = rows["vector"].explode().to_numpy().reshape(len(rows), -1)
         return cls(rows["label"].to_list(), matrix.astype(np.float32))
 
@@ -107,5 +107,5 @@ def _drawn(word: str, dimensions: int) -> Vectors:
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
 
-NO_VECTORS = LabelVectors([], np.empty((0, 1), np.float32))
-"""For metrics that compare none."""
+NO_VECTORS = LabelVectors([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
+"""For metrics that compare none; others get a random vector for each word."""

@@ -20,7 +20,6 @@ from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS, METRICS
-from features.schemas import LABEL_VECTORS
 from features.stage_output import Reject, StageOutput, rejects_frame
 
 PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
@@ -34,8 +33,7 @@ def warm_up() -> None:
     """Compile every kernel, or load it from the cache; `make` and the image call it at set-up."""
     graphs = GraphBatch.from_rows(graphs_frame(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"))))
     pairs = np.arange(len(graphs))
-    labels = LabelVectors.from_rows(pl.DataFrame(schema=LABEL_VECTORS))
-    compare(Comparison(graphs, pairs, pairs[::-1].copy(), labels))
+    compare(Comparison(graphs, pairs, pairs[::-1].copy()))
 
 
 def compare(pairs: Comparison, metrics: Sequence[str] | None = None, on_rows: OnRows = ignore_rows) -> pl.DataFrame:
