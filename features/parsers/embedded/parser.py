@@ -192,12 +192,7 @@ class EmbeddedParser:
     def _realise(
         self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: Scores
     ) -> tuple[list[Slot], list[str]]:
-        def sense_of(position: int, lemma: str) -> str:
-            return self._vocabulary.sense_of(lemma, senses[position])
-
-        slots, labels = realise(
-            item.text, item.words, primaries.tolist(), wrappers.tolist(), sense_of, self._vocabulary
-        )
+        slots, labels = realise(item.text, item.words, primaries.tolist(), wrappers.tolist(), senses, self._vocabulary)
         if all(is_leaf(label) for label in labels):
             return [*slots, Slot(0, 1)], [*labels, _NO_CONCEPT]
         return slots, labels
@@ -261,10 +256,12 @@ def takes_bfloat16(precision: str, device: str) -> bool:
     return computes_in_bfloat16(precision, device) and (precision == "bfloat16" or device == "cpu")
 
 
-def load_parser(folder: Path, settings: AmrSettings, base: str | None = None) -> EmbeddedParser:
+def load_parser(folder: Path, settings: AmrSettings) -> EmbeddedParser:
     """Load a model from its folder, with `model.json` and `model.safetensors`; for the precision see `takes_bfloat16`.
 
-    The base encoder is the one that the model names, unless another is given.
+    Raises:
+        ModelError: torch, the base encoder or a file is missing, or the weights do not match their description.
+        SettingsError: this process does not see the device.
     """
     device = resolve_device(settings.device)
     import torch
@@ -273,7 +270,7 @@ def load_parser(folder: Path, settings: AmrSettings, base: str | None = None) ->
     from features.parsers.onednn import use_onednn
 
     description = read_description(folder)
-    base_folder = models.locate(base or description.base)
+    base_folder = models.locate(description.base)
     encoder = read_shape(base_folder)
     with torch.device("meta"):
         network = Network(description.network_shape(), encoder)

@@ -15,7 +15,7 @@ She       is   a   doctor           slot 0 of a word is its primary concept, the
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os.path import commonprefix
@@ -143,20 +143,18 @@ class Slot(NamedTuple):
     place: int
 
 
-SenseOf = Callable[[int, str], str]  # maps the position of a word and its lemma to the sense; empty for none
-
-
 def realise(
     text: str,
     words: Sequence[Word],
     primaries: Sequence[int],
     wrappers: Sequence[int],
-    sense_of: SenseOf,
+    senses: NDArray[np.float32],
     vocabulary: Vocabulary,
 ) -> tuple[list[Slot], list[str]]:
     """Return slot and label of each node that the labels of a sentence represent, in the order of the words.
 
-    `primaries` and `wrappers` have the classes of each word's labels; `sense_of` maps a word and its lemma to a sense.
+    `primaries` and `wrappers` have the classes of each word's labels, `senses` the scores of its senses, (≥ n_words,
+    n_senses).
     """
     spellings = [word.text for word in words]
     slots: list[Slot] = []
@@ -173,7 +171,7 @@ def realise(
             elif label == STRING:
                 nodes.append(constant(_quoted(spellings[position])))
             else:
-                nodes.append(_concept(label, spellings[position], position, sense_of))
+                nodes.append(_concept(label, spellings[position], senses[position], vocabulary))
         for place, concept in enumerate(vocabulary.wrappers[wrapper], start=1):
             slots.append(Slot(position, place))
             nodes.append(concept)
@@ -185,13 +183,13 @@ def lemma_of(label: str, word: str) -> str:
     return apply_script(label, word.lower()) if is_script(label) else label
 
 
-def _concept(label: str, word: str, position: int, sense_of: SenseOf) -> str:
+def _concept(label: str, word: str, senses: NDArray[np.float32], vocabulary: Vocabulary) -> str:
     if not is_concept(label):
         return label
     lemma = lemma_of(label, word)
     if not _BEGINS_LIKE_A_CONCEPT.match(lemma) or _NOT_IN_A_CONCEPT.search(lemma):
         lemma = word.lower() if word.isalpha() else "thing"
-    sense = sense_of(position, lemma)
+    sense = vocabulary.sense_of(lemma, senses)
     return f"{lemma}-{sense}" if sense else lemma
 
 

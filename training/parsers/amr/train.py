@@ -93,7 +93,7 @@ def _finish(job: AmrParserJob, prepared: Prepared, description: Description, net
     settings, folder = job.settings, job.output / MODEL
     weights = dict(network.named_parameters())
     save_model(folder, description, weights, settings.storage)
-    parser = load_parser(folder, AmrSettings(device=settings.loop.device, batch_size=64), settings.backbone)
+    parser = load_parser(folder, AmrSettings(device=settings.loop.device, batch_size=64))
     every = -(-len(prepared.dev_sentences) // settings.dev_examples)
     parser.thresholds = _choose_thresholds(parser, prepared.dev_sentences[::every])
     save_model(folder, replace(description, thresholds=parser.thresholds), weights, settings.storage)

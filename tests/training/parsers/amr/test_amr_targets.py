@@ -1,5 +1,6 @@
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from features.graphs.graph import decode
@@ -98,12 +99,9 @@ def make(examples: list[Sentence]) -> tuple[Vocabulary, list[list[str]]]:
     realised = []
     for example, words in zip(anchored, examples, strict=True):
         target = make_target(example, vocabulary)
-        primaries, of_words, wrappers = target.labels.T.tolist()
-
-        def sense_of(word: int, _lemma: str, senses: list[int] = of_words) -> str:
-            return vocabulary.senses[senses[word]]
-
-        slots, labels = realise(words.text, words.words, primaries, wrappers, sense_of, vocabulary)
+        primaries, senses, wrappers = target.labels.T.tolist()
+        scores = 100 * np.eye(len(vocabulary.senses), dtype=np.float32)[senses]
+        slots, labels = realise(words.text, words.words, primaries, wrappers, scores, vocabulary)
         assert [(slot.word, slot.place) for slot in slots] == [(word, place) for word, place, _ in target.nodes]
         assert all(first < second for first, second in pairwise(slots))
         realised.append(labels)
