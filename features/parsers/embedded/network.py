@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from features.core.faults import NotThisModel
+from features.core.faults import ModelDamaged, NotThisModel
 from features.parsers.embedded.words import CASINGS, SPELLINGS, SUFFIXES
 
 BASE = "all-MiniLM-L6-v2"  # the encoder that the embedded parser was trained from; a model names its own
@@ -295,7 +295,7 @@ def read_shape(folder: Path) -> EncoderShape:
             inner=config["intermediate_size"],
             epsilon=config["layer_norm_eps"],
         )
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotThisModel(
             f"The folder {str(folder)!r} holds no BERT encoder ({error!r} in {path.name});"
             f" give one such as {BASE!r}, by `facetflow models pull {BASE}`."
@@ -304,12 +304,21 @@ def read_shape(folder: Path) -> EncoderShape:
 
 @contextmanager
 def _base_weights(folder: Path) -> Iterator[Callable[[str], Tensor]]:
-    """Yield a function that reads a parameter of an encoder by name; one saved with a head has them below `bert`."""
-    from safetensors import safe_open
+    """Yield a function that reads a parameter of an encoder by name; one saved with a head has them below `bert`.
 
-    with safe_open(folder / _WEIGHTS, "pt") as weights:
-        there = frozenset(weights.keys())
-        yield lambda name: weights.get_tensor(name if name in there else f"bert.{name}")
+    A file that cannot be read, or lacks a parameter, is a ModelError.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / _WEIGHTS, "pt") as weights:
+            there = frozenset(weights.keys())
+            yield lambda name: weights.get_tensor(name if name in there else f"bert.{name}")
+    except (OSError, SafetensorError) as error:
+        raise ModelDamaged(
+            f"The weights {str(folder / _WEIGHTS)!r} are not those of a BERT encoder ({error}); pull it again, or give"
+            " another."
+        ) from error
 
 
 def fill_tables(network: Network, folder: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from features import models
 from features.core.durable import sync_all
-from features.core.faults import FileEmpty
+from features.core.faults import FileEmpty, NotThisModel
 from features.parsers.devices import computes_in_bfloat16
 from features.parsers.srl.archive import OWN_SECTION, VOCABULARY, base_weights, write_archive
 from features.parsers.srl.frames import AnnotatedSentence, read_annotated
@@ -101,15 +101,23 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
 
 
 def start_network(settings: TaggerSettings, folder: Path, n_labels: int) -> "SrlBert":
-    """Return the network that a training starts from: the base encoder with new projections to BIO tags."""
+    """Return the network that a training starts from: the base encoder with new projections to BIO tags.
+
+    A folder that holds no BERT is a ModelError.
+    """
     import torch
 
     from features.parsers.srl.network import SrlBert, encoder_config
 
     weights = base_weights(folder)
-    described = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    try:
+        config = encoder_config(weights, json.loads((folder / "config.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise NotThisModel(
+            f"The folder {str(folder)!r} holds no BERT encoder ({error!r}); give one such as 'all-MiniLM-L6-v2'."
+        ) from error
     torch.manual_seed(settings.loop.seed)
-    network = SrlBert(encoder_config(weights, described), n_labels, finds_predicates=True, dropout=settings.dropout)
+    network = SrlBert(config, n_labels, finds_predicates=True, dropout=settings.dropout)
     initial = network.state_dict()
     network.load_state_dict({**initial, **{name: weights[name] for name in weights if name in initial}})
     # Not shipped, so not changed; fused attention has a slow backward pass on a CPU.

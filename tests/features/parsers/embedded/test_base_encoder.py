@@ -1,10 +1,12 @@
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save
 from sentences import refused
 
-from features.core.faults import NotThisModel
+from features.core.faults import ModelDamaged, NotThisModel
 from features.parsers.embedded.inputs import SentenceReader, text_tensors
 from features.parsers.embedded.network import (
     Network,
@@ -43,6 +45,20 @@ def test_the_layers_compute_what_transformers_computes(
 def test_a_folder_without_an_encoder_is_named(tmp_path: Path) -> None:
     with refused(NotThisModel):
         read_shape(tmp_path)
+    (tmp_path / "config.json").write_text("[]")
+    with refused(NotThisModel):
+        read_shape(tmp_path)
+
+
+@pytest.mark.parametrize("content", [None, b"damaged", save({})], ids=["missing", "damaged", "empty"])
+def test_weights_of_no_encoder_are_named(tiny_encoder: Path, tmp_path: Path, content: bytes | None) -> None:
+    folder = shutil.copytree(tiny_encoder, tmp_path / "base")
+    weights = folder / "model.safetensors"
+    weights.unlink()
+    if content is not None:
+        weights.write_bytes(content)
+    with refused(ModelDamaged):
+        fill_tables(Network(NetworkShape(7, 2, 2, 3, 5, width=12), read_shape(folder)), folder)
 
 
 def test_words_know_their_pieces(tiny_encoder: Path) -> None:

@@ -1,15 +1,17 @@
 """The training of a tagger on a toy language: it learns, resumes, and reports its result."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.torch import save
 from sentences import refused
 
-from features.core.faults import FileEmpty, OtherSettings
+from features.core.faults import FileEmpty, NotThisModel, OtherSettings
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.frames import read_annotated
 from features.parsers.srl.parser import load_tagger
@@ -180,6 +182,16 @@ def test_a_backbone_beside_the_settings_is_found_from_anywhere(base):
     source, file = {"train": "train.conll", "dev": "dev.conll"}, base.parent / "job.json"
     file.write_text(json.dumps({"source": source, "settings": {"backbone": base.name}, "output": "run"}))
     assert read_parser_job(TaggerJob, file).settings.backbone == str(base)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("model.safetensors", save({})), ("config.json", b"[]")], ids=["weights", "sizes"]
+)
+def test_a_backbone_that_is_no_bert_is_refused(base, tmp_path, name, content):
+    folder = shutil.copytree(base, tmp_path / "other")
+    (folder / name).write_bytes(content)
+    with refused(NotThisModel):
+        srl_train.start_network(TaggerSettings(), folder, 3)
 
 
 def test_pieces_carry_the_tags_of_their_words(base, corpus):
