@@ -49,11 +49,6 @@ class PenmanBlock:
     size: int = 0  # bytes of the block; what is above a mebibyte is not kept
 
     @property
-    def holds_something(self) -> bool:
-        """Whether the block belongs to a sentence: it has a graph, too much of one, or metadata."""
-        return bool(self.lines) or self.size > _LARGEST or any(b"::" in line for line in self.comments)
-
-    @property
     def place(self) -> str:
         """File and line, as messages name them."""
         return f"{short_name(self.path)}, block at line {self.line}"
@@ -123,7 +118,8 @@ def read_blocks(path: Path | str) -> Iterator[PenmanBlock]:
         if b"\x00" in file.peek(_HEAD_BYTES)[:_HEAD_BYTES]:
             raise NotText(f"{source_name(path)} is not PENMAN text (it contains null bytes); give a file of graphs.")
         for block in _split(file, path):
-            if block.holds_something:
+            # A block of a sentence has a graph, too much of one, or metadata.
+            if block.lines or block.size > _LARGEST or any(b"::" in line for line in block.comments):
                 yield block
 
 

@@ -48,15 +48,10 @@ class CorpusScore:
 AnyMetric = Metric | OwnMetric
 
 
-def countable_metrics(own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return the metrics whose statistics count matches in graphs: those with precision and recall."""
-    metrics: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own if metric.reads == "graphs"}}
-    return {name: metric for name, metric in metrics.items() if metric.number is f1}
-
-
 def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[str, AnyMetric]:
-    """Return metrics by name, or all that have precision and recall if no names are given."""
-    metrics = countable_metrics(own)
+    """Return metrics by name, or all that have precision and recall if no names are given: they count what matches."""
+    every: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own if metric.reads == "graphs"}}
+    metrics = {name: metric for name, metric in every.items() if metric.number is f1}
     if own and not any(metric.name in metrics for metric in own):
         raise UnknownMetric(
             f"no metric of {own[0].file!r} has precision and recall: give one that reads graphs, returns counts "

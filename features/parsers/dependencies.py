@@ -68,8 +68,7 @@ class DependencyParser:
         """Parse sentences; one that spaCy splits into several has several roots.
 
         Yields:
-            For each sentence, in order: `tokens`, `lemmas`, `tags` (fine-grained), `starts` (characters), `heads`
-            (token positions) and `relations`, all of the same length.
+            For each sentence, in order, the fields of a `DependencyTree`.
         """
         for document in self.pipeline.pipe(texts, batch_size=self.batch_size):
             yield {

@@ -48,9 +48,8 @@ class State(NamedTuple):
     best_of: Any  # the best alignment so far, (n_rows,)
     row_of: Any  # workspace of climbing, (n_columns,)
     gain: Any  # workspace of climbing, (n_cells,)
-    work: Workspace  # workspace of the assignment
+    work: Workspace  # workspace of the assignment; the search ends when its `steps_left`, shared by all, are 0 or less
     local: LocalSpace  # workspace of the cells
-    steps_left: Any  # steps that the search may still take, (1,); at 0 or below it ends
 
 
 @kernel
@@ -75,7 +74,6 @@ def search(problem: Problem, steps: int) -> Any:
         np.empty(n_cells),
         make_workspace(n_columns, steps_left),
         make_local_space(problem.widest, steps_left),
-        steps_left,
     )
     allowed = (problem.own > 0) | (np.diff(problem.offsets) > 0)
     open_nodes = [(allowed, 0.5 * problem.weight, np.inf)]
@@ -138,18 +136,18 @@ def _tighten(problem: Problem, state: State, allowed: Any, shares: Any, best: fl
         if is_open and (iteration == 0 or (score >= best - _RETRY and score != last_score)):
             last_score = score
             state.climbed[:] = state.column_of
-            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)
+            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.work.steps_left)
             alignment = state.climbed
         if score > best:
             best = score
             state.best_of[:] = alignment
         if is_root and iteration == _GROW and tightest >= best + 1 - _EPSILON:
-            score = grow(problem, state.climbed, state.row_of, state.gain, state.steps_left)
-            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.steps_left)
+            score = grow(problem, state.climbed, state.row_of, state.gain, state.work.steps_left)
+            score = climb(problem, state.climbed, score, state.row_of, state.gain, state.work.steps_left)
             if score > best:
                 best = score
                 state.best_of[:] = state.climbed
-        if tightest < best + 1 - _EPSILON or state.steps_left[0] <= 0:
+        if tightest < best + 1 - _EPSILON or state.work.steps_left[0] <= 0:
             return best, tightest, iteration + 1
         _forbid(problem, state, allowed, bound - (best + 1 - _EPSILON))
         if bound < least_bound - _PROGRESS:

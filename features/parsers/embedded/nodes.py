@@ -59,14 +59,9 @@ def is_name(label: str) -> bool:
     return label.startswith(_NAME)
 
 
-def is_leaf(label: str) -> bool:
-    """Return whether the label is that of a node without children: a constant or a name."""
-    return label.startswith((_CONSTANT, _NAME))
-
-
 def is_concept(label: str) -> bool:
-    """Return whether the label is a concept: neither constant nor name."""
-    return not is_leaf(label)
+    """Return whether the label is a concept; constants and names are leaves, nodes without children."""
+    return not label.startswith((_CONSTANT, _NAME))
 
 
 def value_of(label: str) -> str:

@@ -27,7 +27,7 @@ from features.parsers.devices import (
     resolve_device,
 )
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, text_tensors
-from features.parsers.embedded.nodes import FlatGraph, is_leaf, write_penman
+from features.parsers.embedded.nodes import FlatGraph, is_concept, write_penman
 from features.parsers.embedded.storage import Description, read_description, read_weights
 from features.parsers.embedded.vocabulary import Slot, is_script, lemma_of, realise
 from features.parsers.embedded.words import Word, split_words
@@ -133,7 +133,7 @@ class EmbeddedParser:
         """Return the graph of each sentence in PENMAN."""
         import torch
 
-        leaves = [np.array([is_leaf(label) for label in item.labels]) for item in batch]
+        leaves = [np.array([not is_concept(label) for label in item.labels]) for item in batch]
         with torch.inference_mode():
             words = torch.nn.utils.rnn.pad_sequence([item.states for item in batch], batch_first=True)
             nodes = node_tensors([item.nodes for item in batch], words.device, multiple=1)
@@ -193,7 +193,7 @@ class EmbeddedParser:
         self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: Scores
     ) -> tuple[list[Slot], list[str]]:
         slots, labels = realise(item.text, item.words, primaries.tolist(), wrappers.tolist(), senses, self._vocabulary)
-        if all(is_leaf(label) for label in labels):
+        if not any(map(is_concept, labels)):
             return [*slots, Slot(0, 1)], [*labels, _NO_CONCEPT]
         return slots, labels
 

@@ -59,13 +59,12 @@ class TaggerTask:
         mine = together.share(batch) or [replace(batch[0], tags=nothing, predicates=nothing)]
         device, precision = self._machine.device, self._machine.precision
         ids, types, mask, tags, predicates = (torch.from_numpy(rows).to(device) for rows in stack(mine))
+        assert self._network.predicate_layer is not None  # noqa: S101 - a training starts with one
         with torch.autocast(device.type, precision, enabled=precision != torch.float32):
             states = self._network.encode(ids, types, mask)
             tag_logits = self._network.tag_projection_layer(states)
-            predicate_logits = self._network.predicate_layer(states) if self._network.predicate_layer else None
+            predicate_logits = self._network.predicate_layer(states)
         of_tags = _mean(nn.functional.cross_entropy, tag_logits.float().flatten(0, 1), tags.flatten())
-        if predicate_logits is None:
-            return {"loss": of_tags}
         binary = nn.functional.binary_cross_entropy_with_logits
         of_predicates = _mean(binary, predicate_logits.float().flatten(), predicates.flatten().float())
         loss = of_tags + self._settings.predicate_weight * of_predicates

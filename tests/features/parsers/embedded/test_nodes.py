@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features.graphs.graph import decode
-from features.parsers.embedded.nodes import FlatGraph, constant, is_constant, is_leaf, name, write_penman
+from features.parsers.embedded.nodes import FlatGraph, constant, is_concept, is_constant, name, write_penman
 from features.parsers.embedded.parser import connect
 from training.parsers.amr.corpus import flatten
 
@@ -18,7 +18,7 @@ roles = st.sampled_from(["ARG0", "ARG10", "op1", "mod", "domain", "consist-of", 
 @st.composite
 def flat_graphs(draw: st.DrawFn) -> FlatGraph:
     nodes = ["root", *draw(st.lists(labels, max_size=12))]
-    leaves = np.array([is_leaf(label) for label in nodes])
+    leaves = np.array([not is_concept(label) for label in nodes])
     random = np.random.default_rng(draw(st.integers(0, 9999)))
     scores = random.normal(size=(len(nodes), len(nodes))).astype(np.float32)
     edges = connect(scores, leaves, draw(st.sampled_from([0.0, 2.0])))
