@@ -38,7 +38,7 @@ class S3:
         return f"s3://bucket/{prefix}?region=us-east-1&endpoint=http://{self._address}:{self._port}"
 
     def fail(self, *faults: tuple[str, str, int]) -> None:
-        """Let requests fail whose line contains some words, in a way (`503`, `403`, `lost`), so many times."""
+        """Let requests fail whose line contains some words, in a way (`503`, `403`, `lost`, `cut`), so many times."""
         self._ask("PUT", "/-/faults", json.dumps(faults))
 
     def seen(self) -> list[str]:
@@ -100,13 +100,14 @@ class _Proxy(BaseHTTPRequestHandler):
             content = answer.read()
         if self.command == "PUT" and answer.status == 200:
             _WRITTEN[self.path] = time.time()
-        if kind == "lost":
+        if kind != "lost":
+            self._send(answer.status, dict(answer.getheaders()), content, len(content) // (2 if kind == "cut" else 1))
+        if kind:
+            self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
-            return
-        self._send(answer.status, dict(answer.getheaders()), content)
 
-    def _send(self, status: int, headers: dict[str, str], content: bytes) -> None:
+    def _send(self, status: int, headers: dict[str, str], content: bytes, sent: int | None = None) -> None:
         self.send_response_only(status)
         given = {name.lower(): value for name, value in headers.items()}
         given["content-length"] = given.get("content-length", "0") if self.command == "HEAD" else str(len(content))
@@ -115,7 +116,7 @@ class _Proxy(BaseHTTPRequestHandler):
                 self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content)
+            self.wfile.write(content[:sent])
 
     def _control(self, body: bytes) -> bytes:
         if self.command == "PUT":

@@ -28,7 +28,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import polars as pl
@@ -43,7 +43,7 @@ from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.store.receipts import DataFile
-from features.store.storage import Entry, Storage
+from features.store.storage import Entry, Storage, whole
 
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
@@ -127,14 +127,13 @@ class Table:
         """
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
-        url, options = self.storage.url(self._folder), dict(self.storage.options or {})
+        url, options = self.storage.url(self._folder), tuple((self.storage.options or {}).items())
         with self._clear_errors("Reading", version):
             entry = self._entry(version)
             if to_commit or entry is None:
-                number = version if entry is None else _version(entry)
-                table = DeltaTable(url, version=number, storage_options=options)
+                table = _opened(url, options, version if entry is None else _version(entry))
             else:
-                table = _kept(url, tuple(options.items()), entry)
+                table = _kept(url, options, entry)
             table_id = str(table.metadata().id)
         if self._id not in (None, table_id):
             raise StoreDamaged(
@@ -195,7 +194,7 @@ class Table:
         """Return version and metadata of every commit, newest first; those of other programs have no metadata."""
         table = self.open()
         with self._clear_errors("Reading"):
-            return [(int(commit["version"]), commit.get(_METADATA, {})) for commit in table.history()]
+            return [(int(commit["version"]), commit.get(_METADATA, {})) for commit in whole(table.history)]
 
     def columns_at(self, version: int | None = None) -> Columns:
         """Return the columns at a version, without the partitions; rows that were written before a column lack it."""
@@ -225,12 +224,8 @@ class Table:
         """
         table = self.open()
         with self._clear_errors("Reading"):
-            stale = table.vacuum(
-                retention_hours=math.ceil(older_than.total_seconds() / 3600),
-                dry_run=True,
-                enforce_retention_duration=False,
-                full=True,
-            )
+            hours = math.ceil(older_than.total_seconds() / 3600)
+            stale = whole(partial(table.vacuum, hours, dry_run=True, enforce_retention_duration=False, full=True))
         return [path for path in stale if _OURS.fullmatch(path)]
 
     def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
@@ -259,22 +254,20 @@ class Table:
             ]
             if not added and not removed:
                 return version
-            try:
-                with self._clear_errors("Committing to"):
-                    table.create_write_transaction(
-                        [*removed, *added],
-                        "append",
-                        table.schema(),
-                        partition_by=list(self.partitions),
-                        commit_properties=CommitProperties({_METADATA: metadata}, max_commit_retries=0),
-                    )
-            except StoreError as error:
-                if not isinstance(error.__cause__, CommitFailedError):  # S3 refuses (409) while another writes, too
-                    raise
-                time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311 - two committers must not stay in step
-                continue
-            self._settle(version + 1)
-            return version + 1
+            write = partial(
+                table.create_write_transaction,
+                [*removed, *added],
+                "append",
+                table.schema(),
+                partition_by=list(self.partitions),
+                commit_properties=CommitProperties({_METADATA: metadata}, max_commit_retries=0),
+            )
+            with self._clear_errors("Committing to"), contextlib.suppress(CommitFailedError):
+                whole(write)  # done, but not listed, it is refused the second time, and found at the next attempt
+                self._settle(version + 1)
+                return version + 1
+            # S3 refuses (409) while another writes, too. Two committers must not stay in step.
+            time.sleep(random.uniform(0, 0.05 * (attempt + 1)))  # noqa: S311
         raise WrittenByAnother(
             f"Table {self.name!r} in {self._shown!r} refused a commit {_ATTEMPTS} times, as it does while another "
             "process writes to it; let only one flow write to a store at a time, then run again."
@@ -343,7 +336,11 @@ class Table:
 @lru_cache(maxsize=_TABLES_KEPT)
 def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> DeltaTable:
     """Open the version that an entry of the log made; a table that was deleted and made again has other entries."""
-    return DeltaTable(url, version=_version(entry), storage_options=dict(options))
+    return _opened(url, options, _version(entry))
+
+
+def _opened(url: str, options: tuple[tuple[str, str], ...], version: int | None) -> DeltaTable:
+    return whole(lambda: DeltaTable(url, version=version, storage_options=dict(options)))
 
 
 def _version(entry: Entry) -> int:

@@ -37,7 +37,7 @@ from obstore.store import ObjectStore, from_url
 from features.core import durable, leftovers
 from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import clear_errors, explain, first_line
-from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating
+from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating, whole
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
@@ -106,7 +106,8 @@ class ObjectStorage(Storage):
         if len(names) <= _FEW:
             return super().stats(folder, names)
         with _as_files(folder):
-            listed = {meta["path"]: meta for page in obstore.list(self._client, folder) for meta in page}
+            pages = whole(lambda: list(obstore.list(self._client, folder)))
+        listed = {meta["path"]: meta for page in pages for meta in page}
         return [_entry(name, listed[name]) if name in listed else FileNotFoundError() for name in names]
 
     def last(self, folder: str, matches: Callable[[str], object]) -> Entry | None:
@@ -178,7 +179,7 @@ class ObjectStorage(Storage):
 
     def _listed(self, folder: str) -> Any:
         with _as_files(folder):
-            return obstore.list_with_delimiter(self._client, folder or None)
+            return whole(lambda: obstore.list_with_delimiter(self._client, folder or None))
 
     def _get(self, name: str) -> tuple[bytes, Any]:
         with _as_files(name):

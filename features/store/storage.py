@@ -25,6 +25,8 @@ from features.core.locks import is_held, only_one
 
 HEARTBEAT = 5.0
 """Seconds between renewals of a lease by its holder."""
+_PAUSES = (0.1, 0.5, 2.5, 10.0)
+"""Seconds before a listing that broke off is asked for again."""
 _Of = TypeVar("_Of")
 _To = TypeVar("_To")
 
@@ -49,6 +51,21 @@ class Lease:
     holder: str
     age: float
     ended: bool
+
+
+def whole(ask: Callable[[], _To]) -> _To:
+    """Return what a function returns that lists objects, called again where the listing broke off.
+
+    obstore and deltalake repeat every request but this one once its answer has begun.
+    """
+    for pause in _PAUSES:
+        try:
+            return ask()
+        except Exception as error:
+            if "list response body" not in str(error):
+                raise
+        time.sleep(pause)
+    return ask()
 
 
 @contextmanager

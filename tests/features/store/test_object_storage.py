@@ -117,6 +117,24 @@ def test_a_commit_whose_answer_got_lost_or_that_met_another_is_made_once(bucket,
     assert store.verify(deep=True).broken == ()
 
 
+def test_a_listing_that_breaks_off_is_asked_for_again(bucket, filled, monkeypatch):
+    server, url = bucket
+    monkeypatch.setattr(storage, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(object_storage, "_FEW", 0)
+    store = Store.open(url, create=True)
+    acts = (
+        lambda: fill(store, filled),
+        store.verify,
+        lambda: store.provenance("amr"),
+        lambda: store.collect_garbage(timedelta(0)),
+    )
+    for act in acts:
+        server.fail(("delimiter", "cut", 1), ("start-after", "cut", 1), ("Ftables%2Famr%2F", "cut", 1))
+        act()
+    assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
+    assert sum(line.startswith("cut") for line in server.seen()) > len(acts)
+
+
 @pytest.mark.soak
 def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_lost(bucket, filled):
     server, url = bucket
