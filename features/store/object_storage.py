@@ -206,7 +206,11 @@ class _HeldLease:
         with suppress(FileExistsError):
             self._seen = storage._put(name, self._text(), "create")
             return
-        text, seen = storage._get(name)
+        faster = AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.")
+        try:
+            text, seen = storage._get(name)
+        except FileNotFoundError as error:  # S3 refuses (409) while another writes it
+            raise faster from error
         content = _content(text)
         # It is our own if the answer to the PUT got lost.
         if not content.get("ended") and content.get("token") != self._content["token"]:
@@ -222,7 +226,7 @@ class _HeldLease:
         self._seen = seen
         self.renew()
         if self._lost:
-            raise AnotherProcess(f"{refusal}: another process was faster; wait for it, or end it.")
+            raise faster
 
     def end(self) -> None:
         """Give the lease back."""

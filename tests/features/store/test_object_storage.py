@@ -219,6 +219,13 @@ def test_one_process_at_a_time_holds_a_lease(bucket, quick):
         assert one.lease_of("lease").holder == "host:2"
 
 
+def test_a_lease_that_another_was_about_to_take_is_not_told_as_missing(bucket):
+    server, url = bucket
+    server.fail(("PUT /bucket/some/prefix/lease", "409", 1))
+    with pytest.raises(AnotherProcess), storage_at(url).lease("lease", "host:1", "A build works"):
+        pass
+
+
 def test_a_lease_that_cannot_be_read_says_nothing_of_its_holder(bucket):
     server, url = bucket
     place = storage_at(url)
