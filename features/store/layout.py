@@ -53,14 +53,19 @@ def read(storage: Storage, *, or_empty: bool = False) -> Description:
 
 def create(storage: Storage, project: str | None = None) -> Description:
     """Make a store, or its missing parts, and return its description; a new one belongs to `project`."""
-    description = _description(storage) or _nothing_yet(storage, project)
+    known = _description(storage)
+    description = known or _nothing_yet(storage, project)
     missing = [name for name in TABLES if name not in description.tables]
     if missing:
         with clear_errors(f"Making a store in {storage.location!r}"):
             tables = [table_of(storage, name) for name in missing]
             made = dict(zip(missing, storage.map(Table.create, tables), strict=True))
             description = replace(description, tables={**description.tables, **made})
-            _describe(storage, description)
+            put = storage.put if known else storage.put_if_absent
+            try:
+                put(_DESCRIPTION, _written(description))
+            except FileExistsError:  # another process has made it in the meantime, perhaps for another project
+                return read(storage)
     return description
 
 
@@ -68,14 +73,14 @@ def claim(storage: Storage, project: str) -> Description:
     """Assign a store to a project, and return its new description."""
     description = replace(read(storage), project=project)
     with clear_errors(f"Describing the store in {storage.location!r}"):
-        _describe(storage, description)
+        storage.put(_DESCRIPTION, _written(description))
     return description
 
 
-def _describe(storage: Storage, description: Description) -> None:
+def _written(description: Description) -> bytes:
     project = {} if description.project is None else {"project": description.project}
     content = json.dumps({"format": FORMAT, **project, "tables": dict(description.tables)}, indent=2) + "\n"
-    storage.put(_DESCRIPTION, content.encode())
+    return content.encode()
 
 
 def _nothing_yet(storage: Storage, project: str | None = None) -> Description:

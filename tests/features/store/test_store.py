@@ -77,16 +77,17 @@ def test_processes_that_make_a_store_at_once_make_one(tmp_path):
     stores = []
     barrier = threading.Barrier(4)
 
-    def make():
+    def make(project):
         barrier.wait()
-        stores.append(Store.open(tmp_path / "store", create=True))
+        stores.append(Store.open(tmp_path / "store", create=True, project=project))
 
-    threads = [threading.Thread(target=make) for _ in range(4)]
+    threads = [threading.Thread(target=make, args=(project,)) for project in "abcd"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert [set(store.versions().values()) for store in stores] == [{0}] * 4
+    assert {store.project for store in stores} == {Store.open(tmp_path / "store").project}
     assert not list((tmp_path / "store").glob("_tmp-*"))
 
 
