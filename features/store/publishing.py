@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from features.core.errors import StoreError
-from features.core.faults import NotComplete, NothingToPublish, TooManyRejects
+from features.core.faults import NotComplete, NothingToPublish, StoreUnreachable, TooManyRejects
 from features.core.wording import counted
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
@@ -118,8 +118,10 @@ def holds(store: StoreReader, old: Release, new: Release) -> bool:
     moved = [name for name, version in new.versions.items() if old.versions.get(name) != version]
     try:
         return all(name in old.versions and _same_content(store, name, old, new) for name in moved)
-    except StoreError:  # the old release cannot be read any more, so it holds nothing
-        return False
+    except StoreError as error:
+        if isinstance(error, StoreUnreachable) and isinstance(error.__cause__, OSError):
+            raise  # that says nothing about the old release, and the new one may be a copy
+        return False  # the old release cannot be read any more, so it holds nothing
 
 
 def _same_content(store: StoreReader, table: str, old: Release, new: Release) -> bool:

@@ -30,6 +30,7 @@ from features.store.publishing import obstacles
 from features.store.releases import release_numbers, write_release
 from features.store.runs import RunRecord, now
 from features.store.scope import PlannedStage
+from features.store.storage import FolderStorage
 from features.store.store import Garbage, Store
 
 NOW = timedelta(0)
@@ -188,6 +189,26 @@ def test_a_release_that_lost_its_rejects_is_followed_by_another(store, build, re
     file.unlink()
 
     assert store.publish("run-2", stages=stages()).number == 2
+
+
+def test_a_release_that_cannot_be_reached_is_not_followed_by_its_copy(store, build, reject, monkeypatch):
+    build()
+    reject("f:1")
+    first = store.publish("run-1", stages=stages())
+    reject()
+    reject("f:1")
+    stat = FolderStorage.stat
+
+    def cut_off(storage, name):
+        if name.endswith(f"rejects/_delta_log/{first.versions['rejects']:020d}.json"):
+            raise OSError("no route to host")
+        return stat(storage, name)
+
+    monkeypatch.setattr(FolderStorage, "stat", cut_off)
+    with pytest.raises(StoreUnreachable):
+        store.publish("run-2", stages=stages())
+    monkeypatch.undo()
+    assert store.publish("run-2", stages=stages()) == first
 
 
 def test_release_reads_the_same_after_the_store_went_on(store, build):
