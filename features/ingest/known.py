@@ -38,10 +38,10 @@ class Known:
     """The stored sentences, pairs and labels.
 
     Args:
-        sentences: rows with the columns of `KNOWN`; may be an empty frame, as the others. Of a lazy frame, only what
-            the corpora meet is read, in the columns that are asked for.
+        sentences: rows with the columns of `KNOWN`. Of a lazy frame, only what the corpora meet is read, in the columns
+            that are asked for.
         pairs: likewise.
-        labels: likewise; none when None.
+        labels: likewise.
         placed: pairs whose splits are binding when splits are drawn; the stored pairs by default. Repeating an earlier
             ingest must give the same splits, which later pairs show.
         placed_labels: likewise labels, for texts.
@@ -52,23 +52,23 @@ class Known:
         self,
         sentences: pl.DataFrame | pl.LazyFrame,
         pairs: pl.DataFrame | pl.LazyFrame,
-        labels: pl.DataFrame | pl.LazyFrame | None = None,
+        labels: pl.DataFrame | pl.LazyFrame,
         *,
         placed: pl.DataFrame | None = None,
         placed_labels: pl.DataFrame | None = None,
         reading: Callable[[str], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._reading = reading
-        self._sentences = _checked(sentences, "sentences")
-        self._pairs = _checked(pairs, "pairs")
-        self.labels = self.collected(_checked(labels, "labels"), "labels")
-        self._placed = self._pairs if placed is None else _checked(placed, "pairs")
+        self._sentences = sentences.lazy()
+        self._pairs = pairs.lazy()
+        self.labels = self.collected(labels.lazy(), "labels")
+        self._placed = self._pairs if placed is None else placed.lazy()
         shard = pl.col("shard").unique()
         self.sentence_shards: list[Shard] = sorted(self.collected(self._sentences.select(shard), "sentences")["shard"])
         self.pair_shards: list[Shard] = self.collected(self._pairs.select(shard))["shard"].to_list()
         self.label_of: dict[LabelId, str] = dict(zip(self.labels["label_id"], self.labels["label"], strict=True))
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
-        texts = self.labels if placed_labels is None else _checked(placed_labels, "labels").collect()
+        texts = self.labels if placed_labels is None else placed_labels
         of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
         self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {
             (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
@@ -112,10 +112,3 @@ class Known:
     def _ids(self, pairs: pl.LazyFrame, column: str) -> IdArray:
         # Not `collect_batches`, which may wait for ever (polars 2.1).
         return from_hexadecimal(self.collected(pairs.select(pl.col(column)).drop_nulls())[column])
-
-
-def _checked(frame: pl.DataFrame | pl.LazyFrame | None, table: str) -> pl.LazyFrame:
-    """Return rows with at least the columns of `KNOWN`; with them, if there is no row."""
-    if frame is None or (isinstance(frame, pl.DataFrame) and not frame.height):
-        return pl.LazyFrame(schema=KNOWN[table])
-    return frame.lazy()

@@ -27,6 +27,7 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache, partial
 from typing import Any
@@ -65,6 +66,7 @@ _TABLES_KEPT = 32
 """Opened versions that a process keeps: of each table the newest and that of a release."""
 
 
+@dataclass(frozen=True)
 class Table:
     """One Delta table; holds no open file, so it may be pickled and used from any process.
 
@@ -73,23 +75,12 @@ class Table:
     such a table is refused, by the id that it was made with.
     """
 
-    def __init__(
-        self,
-        name: str,
-        storage: Storage,
-        columns: Columns,
-        partitions: Sequence[str],
-        table_id: str | None = None,
-        *,
-        extensible: bool = False,
-    ) -> None:
-        self.name = name
-        self.storage = storage
-        self.columns = columns
-        self.partitions = tuple(partitions)
-        self.extensible = extensible
-        self._id = table_id
-        self._folder = f"tables/{name}"
+    name: str
+    storage: Storage
+    columns: Columns
+    partitions: tuple[str, ...]
+    table_id: str | None = None
+    extensible: bool = False
 
     def file(self, path: str) -> str:
         """Return the name in the store of a file that the log names."""
@@ -135,7 +126,7 @@ class Table:
             else:
                 table = _kept(url, options, entry)
             table_id = str(table.metadata().id)
-        if self._id not in (None, table_id):
+        if self.table_id not in (None, table_id):
             raise StoreDamaged(
                 f"Table {self.name!r} in {self._shown!r} is not the one that the store was made with; restore it, "
                 "or build a new store."
@@ -286,6 +277,10 @@ class Table:
         with contextlib.suppress(FileNotFoundError):
             return self.storage.stat(self.file(_log(version)))
         return None
+
+    @property
+    def _folder(self) -> str:
+        return f"tables/{self.name}"
 
     @property
     def _shown(self) -> str:

@@ -8,10 +8,10 @@ import pytest
 
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
-from features.ingest.known import KNOWN, Known
+from features.ingest.known import Known
 from features.schemas import PAIRS
+from tests.features.ingest.stored import stored
 
-NOTHING = pl.DataFrame()
 NO_GUARD = LeakageSettings()
 
 
@@ -21,17 +21,7 @@ def _write(path, rows, header="sentence_a\tsentence_b\tscore"):
 
 def _run(base, *known, corpora=None, leakage=NO_GUARD, **settings) -> Ingested:
     corpora = corpora or [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})]
-    return ingest(corpora, leakage, IngestSettings(**settings), base, Known(*(known or (NOTHING, NOTHING))))
-
-
-def _stored(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
-    tables = []
-    for table in ("sentences", "pairs"):
-        frames = [
-            rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in getattr(part, table).items()
-        ]
-        tables.append(pl.concat(frames).select(list(KNOWN[table])))
-    return tables[0], tables[1]
+    return ingest(corpora, leakage, IngestSettings(**settings), base, Known(*(known or stored())))
 
 
 def _pairs_of(ingested: Ingested) -> pl.DataFrame:
@@ -53,7 +43,7 @@ def run_fixture() -> Callable[..., Any]:
 @pytest.fixture(name="stored", scope="session")
 def stored_fixture() -> Callable[..., Any]:
     """Return a function that returns the tables that a store would hold after some ingests."""
-    return _stored
+    return stored
 
 
 @pytest.fixture(name="pairs_of", scope="session")

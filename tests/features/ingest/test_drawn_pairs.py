@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
-from features.ingest.known import KNOWN, Known
+from features.ingest.known import Known
+from tests.features.ingest.stored import stored
 
 DRAW = {"dev": 0.2, "test": 0.3}
 
@@ -34,12 +35,7 @@ def corpus(files="pairs.tsv", *, draw=DRAW, **given):
 
 
 def run(base, of, *known: Ingested, max_words=512) -> Ingested:
-    tables = []
-    for table, columns in KNOWN.items():
-        parts = [(shard, rows) for part in known for shard, rows in part.tables[table].items()]
-        frames = [rows.with_columns(shard=pl.lit(shard)).select(list(columns)) for shard, rows in parts]
-        tables.append(pl.concat([pl.DataFrame(schema=columns), *frames]))
-    return ingest([of], LeakageSettings(), IngestSettings(max_words=max_words), base, Known(*tables))
+    return ingest([of], LeakageSettings(), IngestSettings(max_words=max_words), base, Known(*stored(*known)))
 
 
 def splits_of(*parts: Ingested) -> dict[str, str]:

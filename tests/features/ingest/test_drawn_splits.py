@@ -14,8 +14,9 @@ from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
 from features.core.types import SPLITS, RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
-from features.ingest.known import KNOWN, Known
+from features.ingest.known import Known
 from features.sentences import sentence_id
+from tests.features.ingest.stored import stored
 
 DRAW = {"dev": 0.2, "test": 0.3}
 
@@ -33,20 +34,7 @@ def corpus(file="papers.tsv", *, draw=DRAW, name="papers", split="train", **give
 
 
 def run(base, *corpora, known=(), leakage=None, **given):
-    tables = [
-        pl.concat(
-            [
-                pl.DataFrame(schema=columns),
-                *(
-                    rows.with_columns(shard=pl.lit(shard)).select(list(columns))
-                    for part in known
-                    for shard, rows in part.tables[table].items()
-                ),
-            ]
-        )
-        for table, columns in KNOWN.items()
-    ]
-    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, Known(*tables), **given)
+    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, Known(*stored(*known)), **given)
 
 
 def splits_of(*parts, corpus="papers"):

@@ -34,13 +34,13 @@ def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
     assert positives["positive_id"].null_count() == 4
 
 
-def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path, write, run, pairs_of):
+def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path, write, run, stored, pairs_of):
     rows = [("A.", "B.", 1), ("C.", "D.", 2), ("A.", "B.", 3)]
     write(tmp_path / "p.tsv", rows)
     first = run(tmp_path)
     write(tmp_path / "p.tsv", [("X.", "Y.", 1), *rows, ("A.", "B.", 4), ("C.", "Z.", 1)])
     ids = pairs_of(first)["pair_id"].to_list()
-    corpora, known = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})], Known(pl.DataFrame(), pl.DataFrame())
+    corpora, known = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})], Known(*stored())
     for admitted, expected in ((ids, pairs_of(first)), (ids[2:3], pairs_of(first).clear())):
         again = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, known, admits={*admitted}.__contains__)
         assert pairs_of(again).equals(expected), "a repeat without the one before it is none"
@@ -136,19 +136,19 @@ def test_one_pair_in_two_corpora_is_two_pairs_of_the_same_sentences(four_pairs, 
 
 
 def test_known_tables_that_contradict_each_other_are_refused(four_pairs, run, stored):
-    sentences, pairs = stored(run(four_pairs))
+    sentences, *others = stored(run(four_pairs))
 
     with refused(UnknownShard):
-        run(four_pairs, sentences.head(1), pairs)
+        run(four_pairs, sentences.head(1), *others)
 
 
 def test_new_shards_are_numbered_after_the_known_ones(four_pairs, write, run, stored):
-    sentences, pairs = stored(run(four_pairs))
+    sentences, pairs, labels = stored(run(four_pairs))
     sentences = sentences.with_columns(shard=pl.lit("sentences-00041"))
     pairs = pairs.with_columns(shard=pl.lit("pairs-100000"))
     write(four_pairs / "p.tsv", [("A.", "B.", 1), ("New.", "Newer.", 1)])
 
-    ingested = run(four_pairs, sentences, pairs)
+    ingested = run(four_pairs, sentences, pairs, labels)
 
     assert list(ingested.sentences) == ["sentences-00042"]
     assert list(ingested.pairs) == ["pairs-100001", "pairs-100002"]

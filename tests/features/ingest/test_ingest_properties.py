@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
-from features.ingest.known import KNOWN, Known
+from features.ingest.known import Known
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import normalise, sentence_id
+from tests.features.ingest.stored import stored
 
 Row = tuple[str, str, str]
 
@@ -45,7 +46,7 @@ def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None)
             LeakageSettings(mode=guard or "drop", evaluation=evaluation),
             IngestSettings(sentences_per_shard=sizes[0], pairs_per_shard=sizes[1], max_words=3),
             Path(folder),
-            Known(*(known or (pl.DataFrame(), pl.DataFrame()))),
+            Known(*(known or stored())),
         )
 
 
@@ -58,11 +59,6 @@ def all_rows(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
         ]
         tables.append(pl.concat([empty, *shards]))
     return tables[0], tables[1]
-
-
-def known_after(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
-    stored_sentences, stored_pairs = all_rows(*parts)
-    return stored_sentences.select(list(KNOWN["sentences"])), stored_pairs.select(list(KNOWN["pairs"]))
 
 
 def assert_sound(*parts: Ingested) -> None:
@@ -105,7 +101,7 @@ def test_rows_are_conserved(train, dev, guard, sizes):
 def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     first_rows = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True).map(sorted))
     first = run({"train": [[rows[place] for place in first_rows]]}, guard, sizes)
-    second = run({"train": [rows]}, guard, sizes, known_after(first))
+    second = run({"train": [rows]}, guard, sizes, stored(first))
     once = run({"train": [rows]}, guard, sizes)
 
     assert_sound(first, second)
@@ -123,7 +119,7 @@ def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
 def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
     refreshes: list[Ingested] = []
     for number in range(1, len(parts) + 1):
-        refreshes.append(run({"train": parts[:number]}, guard, known=known_after(*refreshes)))
+        refreshes.append(run({"train": parts[:number]}, guard, known=stored(*refreshes)))
     once = run({"train": parts}, guard)
 
     assert_sound(*refreshes)
@@ -137,7 +133,7 @@ def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
 @given(rows_of_a_file, guards, shard_sizes)
 def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
     first = run({"train": [rows]}, guard, sizes)
-    again = run({"train": [rows]}, guard, sizes, known_after(first))
+    again = run({"train": [rows]}, guard, sizes, stored(first))
 
     assert again.sentences == {}
     assert again.pairs == {}

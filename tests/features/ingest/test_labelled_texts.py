@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
-from features.ingest.known import KNOWN, Known
+from features.ingest.known import Known
 from features.ingest.report import ShrunkReport
 from features.schemas import LABELS
 from features.sentences import sentence_id
+from tests.features.ingest.stored import stored
 
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
 NLI_COLUMNS = {"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}
@@ -42,21 +43,8 @@ MR = corpus("mr", "mr.txt")
 
 
 def run(base, *corpora, known=(), leakage=None, admits=None, **settings):
-    tables = [
-        pl.concat(
-            [
-                pl.DataFrame(schema=columns),
-                *(
-                    rows.with_columns(shard=pl.lit(shard)).select(list(columns))
-                    for part in known
-                    for shard, rows in part.tables[table].items()
-                ),
-            ]
-        )
-        for table, columns in KNOWN.items()
-    ]
     sizes = IngestSettings(**settings)
-    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*tables), admits=admits)
+    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*stored(*known)), admits=admits)
 
 
 def rows_of(shards):

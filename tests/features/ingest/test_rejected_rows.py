@@ -17,6 +17,7 @@ from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
+from tests.features.ingest.stored import stored
 
 CORPORA = (CorpusSettings(dataset="pairs", name="mine", files={"train": "p.tsv"}),)
 ROWS = (
@@ -35,8 +36,7 @@ def store(tmp_path: Path) -> Store:
     """A store with rejects of ingest, of a sentence, and of a positive and a negative pair."""
     (tmp_path / "p.tsv").write_text("\n".join(ROWS) + "\n")
     store = Store.open(tmp_path / "store", create=True)
-    nothing = pl.DataFrame()
-    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, Known(nothing, nothing))
+    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, Known(*stored()))
     recipes = {name: Recipe(name) for name in ("sentences", "pairs", "ingest", "amr", "metrics")}
     marks = {name: fingerprint(recipe, []) for name, recipe in recipes.items()}
     receipts = [
@@ -122,7 +122,7 @@ def test_rows_that_are_not_lines_show_none(tmp_path: Path) -> None:
     files = {"coco": "c.json", "pairs": "P.PARQUET"}
     corpora = [CorpusSettings(dataset=dataset, files={"train": file}) for dataset, file in files.items()]
     store = Store.open(tmp_path / "store", create=True)
-    found = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, Known(pl.DataFrame(), pl.DataFrame()))
+    found = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, Known(*stored()))
     recipe = Recipe("ingest")
     receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame(found.rejects))
     store.commit([receipt], run_id="r", recipes={"ingest": recipe})
