@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from features.core.errors import StoreError
-from features.core.faults import ReleaseCountWrong, StoreDamaged
+from features.core.faults import ReleaseCountWrong, StoreDamaged, UnknownTable
 from features.core.file_errors import clear_errors, explain
 from features.core.types import Shard
 from features.store.delta import Table
@@ -150,11 +150,13 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
             replace(damage, current=damage.path in current, releases=tuple(sorted(releases_of[damage.path])))
             for damage in damaged_files(table, needed.values(), deep=deep)
         ]
+    names = {table.name for table in tables}
     for release in releases:
-        if counts.keys() >= set(release.versions.items()):  # else it cannot be read: reported by table
+        pins = {(table, version) for table, version in release.versions.items() if table in names}
+        if counts.keys() >= pins:  # else it cannot be read: reported by table
             try:
                 check_counts(location, release, counts)
-            except ReleaseCountWrong as error:
+            except (ReleaseCountWrong, UnknownTable) as error:
                 broken.append(str(error))
     return Verification(count, size, tuple(damaged), tuple(broken))
 
@@ -179,8 +181,14 @@ def rows_by_stage(table: str, files: Iterable[DataFile]) -> Counter[str]:
 def check_counts(location: str, release: Release, counts: Mapping[tuple[str, int], Mapping[str, int]]) -> None:
     """Refuse a release of which a table has not the published number of rows, or fewer rejects, by its present log.
 
+    Also one with a table that is none of the store's: of a stage that another version of facetflow has.
     `location` is the store, for the message; `counts` has the `rows_by_stage` of each table and version that it pins.
     """
+    if unknown := sorted(table for table, version in release.versions.items() if (table, version) not in counts):
+        raise UnknownTable(
+            f"Release {release.number} of {location!r} has a table {unknown[0]!r}, which this version of facetflow "
+            f"does not know: use that which published it, {release.code_version}."
+        )
     way_out = (
         f"restore the log, use another release, or give this one up: delete 'releases/{release.number:05d}.json' and "
         "build"

@@ -1,5 +1,6 @@
 """Releases are complete, stay readable, and survive the garbage collection."""
 
+import dataclasses
 import json
 import os
 import threading
@@ -209,6 +210,17 @@ def test_a_release_that_cannot_be_reached_is_not_followed_by_its_copy(store, bui
         store.publish("run-2", stages=stages())
     monkeypatch.undo()
     assert store.publish("run-2", stages=stages()) == first
+
+
+def test_a_release_with_a_table_of_another_version_of_facetflow_is_told_and_keeps_its_files(store, build):
+    build()
+    release = store.publish("run-1", stages=stages())
+    store.storage.delete("releases/00001.json")
+    further = {"versions": {**release.versions, "trees": 1}, "rows": {**release.rows, "trees": 4}}
+    write_release(store.storage, dataclasses.replace(release, **further))
+    with pytest.raises(UnknownTable):
+        store.collect_garbage(NOW)
+    assert len(store.verify().broken) == 1
 
 
 def test_release_reads_the_same_after_the_store_went_on(store, build):
