@@ -1,16 +1,14 @@
 """Requests to stop (SIGTERM, Ctrl-C) that are deferred until nothing is half done.
 
 A signal handler that raises does so between any two instructions, also inside libraries that catch unknown exceptions
-and turn them into another error. Here the signal is recorded; its former handler is called when the caller is ready.
+and turn them into another error. Here the signal is recorded, and raised again when the caller is ready.
 """
 
-import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
-from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -18,7 +16,10 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 @contextmanager
 def handled(*signals: int, by: Callable[[int, FrameType | None], object] | signal.Handlers) -> Iterator[None]:
     """Handle signals otherwise in the block; outside the main thread, nothing changes."""
-    before = {number: signal.signal(number, by) for number in _heard(signals)}
+    is_main = threading.current_thread() is threading.main_thread()
+    # A shell ignores interrupts on behalf of its background processes: keep it that way.
+    heard = [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, by) for number in heard}
     try:
         yield
     finally:
@@ -26,19 +27,14 @@ def handled(*signals: int, by: Callable[[int, FrameType | None], object] | signa
             signal.signal(number, handler)
 
 
-def _heard(signals: Iterable[int]) -> list[int]:
-    is_main = threading.current_thread() is threading.main_thread()
-    # A shell ignores interrupts on behalf of its background processes: keep it that way.
-    return [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
-
-
 class Interruption:
     """The signal received so far, if any, of those that are deferred."""
 
     def __init__(self) -> None:
-        self._handlers: dict[int, Any] = {}
-        self._received: tuple[int, FrameType | None] | None = None
-        self._handlers = {number: signal.signal(number, self._note) for number in _heard(_SIGNALS)}
+        self._received: int | None = None
+        self.deferring = ExitStack()
+        """While it is open, signals are deferred."""
+        self.deferring.enter_context(handled(*_SIGNALS, by=self._note))
 
     @property
     def pending(self) -> bool:
@@ -47,23 +43,13 @@ class Interruption:
 
     def deliver(self) -> None:
         """Do what the signal would have done immediately; nothing if none was received."""
-        if self._received is None:
-            return
-        (number, frame), self._received = self._received, None
-        self._restore()
-        handler = self._handlers[number]
-        if callable(handler):
-            handler(number, frame)
-        else:
-            os.kill(os.getpid(), number)
+        if self._received is not None:
+            number, self._received = self._received, None
+            signal.raise_signal(number)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self._received = (number, frame)
-        self._restore()  # a second request is not made to wait
-
-    def _restore(self) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self._received = number
+        self.deferring.close()  # a second request is not made to wait
 
 
 @contextmanager
@@ -76,7 +62,7 @@ def held_back() -> Iterator[Interruption]:
     try:
         yield interruption
     finally:
-        interruption._restore()
+        interruption.deferring.close()
         interruption.deliver()
 
 
