@@ -74,7 +74,7 @@ class Query:
         with suppress(ValueError):
             if abs(value := float(text)) < 1e15:  # which NaN is not
                 return value
-        raise OutOfRange(f"{name} is {text!r}; give a number.")
+        raise OutOfRange(f"{name} is {text!r}; give a number between -1e15 and 1e15.")
 
     def count(self, name: str, default: int, most: int) -> int:
         """Return a parameter that is a whole number from 1; a SettingsError when it is none, or too large."""

@@ -452,6 +452,11 @@ def test_a_page_says_what_is_being_done():
     assert background.result_of(("b",), lambda _: 8, "Waiting") == 8
 
 
+def test_a_number_that_is_too_large_is_told_its_limits():
+    with pytest.raises(OutOfRange, match="1e15"):
+        Query({"w_srl": "1e20"}).number("w_srl")
+
+
 def test_where_there_is_nothing_to_choose_from_that_is_said():
     with pytest.raises(UnknownName, match="There is no run 'zzz'; there is none"):
         Query({"run": "zzz"}).choice("run", [])
