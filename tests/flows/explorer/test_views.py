@@ -425,6 +425,11 @@ def test_runs_say_how_to_train_the_first_and_reports_are_those_of_runs_alone(in_
     assert in_project.json("/runs?run=../..", 400)["error"]["code"] == UnknownName.code
 
 
+def test_where_trainings_say_nothing_no_list_is_empty(in_project, monkeypatch):
+    monkeypatch.setattr("flows.explorer.runs.run_messages", lambda _: [])
+    assert '<ul class="lines">' not in in_project.page("/runs")
+
+
 def test_a_report_of_somebody_else_can_load_and_send_nothing(in_project):
     file = in_project.session.here.runs / RUN / "report.html"
     file.write_text("<form action='http://elsewhere.example'></form>")
