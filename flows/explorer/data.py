@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from features.core.faults import UnknownTable
+from features.core.faults import EmptySetting
 from features.core.pages.plots import Axis, bars, draw_plot
 from features.core.wording import clipped, counted
 from features.ingest.rejected_rows import rejected_rows
@@ -92,7 +92,7 @@ class DataView(View):
             frame = store.scan(name, release.versions[name])
         every, frame = frame, _filtered(frame, store, release, query)
         columns = frame.collect_schema()
-        numbers = [column for column, kind in columns.items() if kind.is_numeric()]
+        numbers = _numbers(columns)
         sortable = [column for column, kind in columns.items() if not kind.is_nested()]
         sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
         # In the same order for every page, also among equal values: else rows are on two pages, or on none.
@@ -136,13 +136,12 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
     for name in ("corpus", "split"):
         if (value := query.text(name)) and name in columns:
             frame = frame.filter(pl.col(name) == value)
-    if metric := query.text("metric"):
-        if metric not in columns or not columns[metric].is_numeric():
-            numeric = [name for name, kind in columns.items() if kind.is_numeric()]
-            raise UnknownTable(f"The table has no numbers {metric!r}; it has {', '.join(numeric) or 'none'}.")
-        low, high = query.number("low"), query.number("high")
+    low, high = query.number("low"), query.number("high")
+    if metric := query.choice("metric", _numbers(columns)):
         frame = frame if low is None else frame.filter(pl.col(metric) >= low)
         frame = frame if high is None else frame.filter(pl.col(metric) <= high)
+    elif (low, high) != (None, None):
+        raise EmptySetting("No metric is chosen that the numbers limit: choose one, or leave both empty.")
     if text := normalise(query.text("text")).lower():
         words, own = ([pl.col(of).str.to_lowercase().str.contains(text, literal=True)] for of in ("text", pl.String))
         parts = [] if "sentence_a" in columns else own
@@ -151,6 +150,10 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
             parts.append(pl.col(ends).is_in(found.select("sentence_id").collect()["sentence_id"].implode()))
         frame = frame.filter(pl.any_horizontal(parts))
     return frame
+
+
+def _numbers(columns: pl.Schema) -> list[str]:
+    return [name for name, kind in columns.items() if kind.is_numeric()]
 
 
 def _ends(columns: Collection[str]) -> list[str]:

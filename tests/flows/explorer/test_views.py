@@ -254,7 +254,10 @@ def test_rejected_rows_have_their_file_and_line(in_project):
 
 @pytest.mark.parametrize(
     "asked",
-    ["release=7", "against=7", "table=colours", "sort=colour", "metric=corpus&low=1", "page=0", "low=x&metric=smatch"],
+    [
+        *("release=7", "against=7", "table=colours", "sort=colour", "metric=corpus&low=1", "page=0"),
+        *("low=x&metric=smatch", "low=0.5"),
+    ],
 )
 def test_a_table_asked_for_wrongly(in_project, asked):
     assert in_project.json(f"/data?{asked}", 400)["error"]["code"].startswith("FF")
