@@ -178,7 +178,7 @@ class FactKeeper:
     def _write(self) -> None:
         self._written = time.monotonic()
         self.facts.written = now()
-        self.facts.shards = [asdict(shard) for shard in self._history.shards]
+        self.facts.shards = [asdict(shard) for shard in self._history.values()]
         if self._writable:  # warned once
             self._writable = write(self._settings, self.facts)
 

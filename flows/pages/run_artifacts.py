@@ -11,7 +11,7 @@ number of projects.
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class BuildArtifacts:
 
     def look(self, *, ended: bool = False) -> None:
         """Show the progress of the build; called a few times a second."""
-        if not self._outbox.open or not (shards := self._history.shards):
+        if not self._outbox.open or not (shards := self._history.values()):
             return
         share = round(100 * self._history.share, 1)
         if ended or share != self._share:
@@ -109,7 +109,7 @@ def link(kind: str, owner: str, page: Path) -> Artifact:
     return Artifact(_key(f"{kind}-page", owner), "markdown", text, f"The page of this {kind}.")
 
 
-def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Artifact:
+def _progress(project: str, share: float, shards: Collection[ShardHistory]) -> Artifact:
     states: Counter[str] = Counter(shard.state for shard in shards)
     text = f"{sum(states[state] for state in ENDED):,} of {len(shards):,} shards have ended, counted by rows"
     text += f"; {states['failed']:,} failed" if states["failed"] else ""
@@ -117,7 +117,7 @@ def _progress(project: str, share: float, shards: Sequence[ShardHistory]) -> Art
     return Artifact(_key("build-progress", project), "progress", share, f"`{project}`: {text}")
 
 
-def _shards(project: str, shards: Sequence[ShardHistory], *, ended: bool) -> Artifact:
+def _shards(project: str, shards: Collection[ShardHistory], *, ended: bool) -> Artifact:
     ordered = sorted(shards, key=lambda shard: (_ORDER.get(shard.state, 3), -(shard.seconds or 0.0)))
     rows = [
         {

@@ -59,8 +59,8 @@ class BuildProgress(ExitStack):
 
     def plan(self) -> None:
         """Show the stages that have something to do, by the history."""
-        for stage in dict.fromkeys(shard.stage for shard in self.history.shards):
-            shards = [shard for shard in self.history.shards if shard.stage == stage]
+        for stage in dict.fromkeys(shard.stage for shard in self.history.values()):
+            shards = [shard for shard in self.history.values() if shard.stage == stage]
             self._stages.setdefault(stage, StageProgress(shards)).shards = shards
             if self._progress is not None:
                 if stage not in self._bars:

@@ -100,12 +100,7 @@ class ShardHistory:
 
 
 class BuildHistory(dict[ShardKey, ShardHistory]):
-    """What became of the shards of a build, each under its stage and its name."""
-
-    @property
-    def shards(self) -> list[ShardHistory]:
-        """All shards that were to be made, in the order of the plan."""
-        return list(self.values())
+    """What became of the shards of a build, each under its stage and its name, in the order of the plan."""
 
     @property
     def share(self) -> float:

@@ -21,7 +21,7 @@ def history():
 
 
 def test_a_shard_goes_from_waiting_to_committed(history, seconds):
-    first, _ = history.shards
+    first, _ = history.values()
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-1")
     assert (first.state, history.share) == ("running", 0.0)
@@ -36,7 +36,7 @@ def test_a_shard_goes_from_waiting_to_committed(history, seconds):
 
 
 def test_a_shard_that_another_worker_begins_again_was_lost_until_its_last_sign(history, seconds):
-    first, _ = history.shards
+    first, _ = history.values()
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-0")
     seconds[0] += 5
@@ -52,7 +52,7 @@ def test_a_shard_that_another_worker_begins_again_was_lost_until_its_last_sign(h
 
 
 def test_a_shard_that_is_taken_back_waits_again(history, seconds):
-    first, _ = history.shards
+    first, _ = history.values()
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-0")
     history["amr", "s0"].take_back()
@@ -66,12 +66,12 @@ def test_a_shard_that_is_taken_back_waits_again(history, seconds):
 
 
 def test_a_shard_whose_worker_was_not_heard_of_has_the_time_of_its_receipt(history, seconds):
-    for shard in history.shards:
+    for shard in history.values():
         shard.state = "submitted"
     lost = history["amr", "s1"]
     lost.report(0, "worker-0")
     lost.take_back()
-    for shard in history.shards:
+    for shard in history.values():
         shard.make(0, 6.0)
         attempt = shard.attempts[-1]
         assert (attempt.worker, attempt.begun, attempt.heard) == ("", 994, 1000)
@@ -79,18 +79,18 @@ def test_a_shard_whose_worker_was_not_heard_of_has_the_time_of_its_receipt(histo
 
 
 def test_a_shard_that_its_worker_found_committed_was_not_made(history, seconds):
-    first, _ = history.shards
+    first, _ = history.values()
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-0")
     history["amr", "s0"].report(0, "worker-1")
     history["amr", "s0"].make(0, None)
     assert (first.state, first.seconds, [a.outcome for a in first.attempts]) == ("committed", None, ["lost"])
     history.plan([ShardHistory("amr", "s0", 100, "new")])
-    assert history.shards[0] is first, "what became of it is kept"
+    assert next(iter(history.values())) is first, "what became of it is kept"
 
 
 def test_failed_and_left_out_shards_say_why(history, seconds):
-    first, second = history.shards
+    first, second = history.values()
     history["amr", "s0"].state = "submitted"
     history["amr", "s0"].report(0, "worker-0")
     history["amr", "s0"].fail("no graph")
