@@ -54,13 +54,10 @@ class StageModels:
     @classmethod
     def loaded(cls, *models: str | Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
         """Return what a stage loads that reads these models whole, by their names, or folders and files."""
-        from features.models import locate
-        from features.models.files import model_files
+        from features.models import locate, stamp
 
         paths = [locate(model) if isinstance(model, str) else model for model in models]
-        sizes = [
-            sum(file.stat().st_size for file in ([path] if path.is_file() else model_files(path))) for path in paths
-        ]
+        sizes = [sum(size for _, size, _ in stamp(path)) for path in paths]
         names = (*names, *(model for model in models if isinstance(model, str)))
         return cls(frozenset(libraries), names, bytes=tuple(zip(paths, sizes, strict=True)), beside=beside)
 
