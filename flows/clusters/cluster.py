@@ -202,7 +202,7 @@ def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[Das
     """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
     if settings.address is None:
         local = {"settings": settings, "log_folder": log_folder}
-        runner = DaskTaskRunner(cluster_class="flows.clusters.cluster.local_cluster", cluster_kwargs=local)
+        runner = DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs=local)
     else:
         existing = {"security": cluster_security.of_existing(settings), "timeout": CONNECT_TIMEOUT}
         runner = DaskTaskRunner(address=settings.address, client_kwargs=existing)
