@@ -19,6 +19,7 @@ from features.core.wording import clipped, counted
 from features.ingest.rejected_rows import rejected_rows
 from features.sentences import normalise
 from features.store.differences import compare_releases
+from features.store.reader import decoding
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.runs import project_of
@@ -28,6 +29,8 @@ from flows.pages.difference import difference_values
 ROWS = 50
 """Rows of a page."""
 REJECTS = "rejects"
+JOINED = "pairs and metrics"
+"""How an error names the tables whose rows are read together."""
 _ORDERS = ("rising", "falling")
 _MOST_PAGES = 10**9
 _BINS = 24
@@ -76,7 +79,6 @@ class DataView(View):
             difference = read(key, lambda _: compare_releases(store, old, release), "Comparing two releases")
             empty = {"choices": {}, "numbers": [], "sort": ""}
             return Answer(asked | empty | {"drift": difference_values(difference)}, difference.as_json())
-        page = query.count("page", 1, _MOST_PAGES)
         if name == REJECTS:
             project = project_of(self.session)
             # Those of the newest state; finding their lines reads the corpora.
@@ -90,34 +92,38 @@ class DataView(View):
             frame = _pairs(store, release)
         else:
             frame = store.scan(name, release.versions[name])
-        every, frame = frame, _filtered(frame, store, release, query)
-        columns = frame.collect_schema()
-        numbers = _numbers(columns)
-        sortable = [column for column, kind in columns.items() if not kind.is_nested()]
-        sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
-        # In the same order for every page, also among equal values: else rows are on two pages, or on none.
-        ordered = frame.sort(sort, descending=falling, nulls_last=True, maintain_order=True) if sort else frame
-        rows = ordered.slice((page - 1) * ROWS, ROWS)
-        total = int(frame.select(pl.len()).collect().item())
-        page_rows = _with_texts(rows.collect(), store, release)
-        spread = _spread(frame, sort or query.text("metric")) if (sort or query.text("metric")) in numbers else None
-        values = asked | {
-            "columns": [column for column in page_rows.columns if column not in {"text_a", "text_b"}],
-            "numbers": numbers,
-            "sortable": sortable,
-            "choices": {c: every.select(c).unique().collect()[c].sort() for c in ("corpus", "split") if c in columns},
-            "sort": sort,
-            "falling": falling,
-            "rows": [{key: _shown(value) for key, value in row.items()} for row in page_rows.to_dicts()],
-            "total": total,
-            "page": page,
-            "pages": max(1, -(-total // ROWS)),
-            "spread": spread,
-        }
-        return Answer(
-            values,
-            {"release": release.number, "table": name, "rows": total, "page": page, "found": page_rows.to_dicts()},
-        )
+        with decoding(JOINED if name == "pairs" else name, store.location):
+            values, found = _page(frame, store, release, query)
+        data = {"rows": values["total"], "page": values["page"], "found": found.to_dicts()}
+        return Answer(asked | values, {"release": release.number, "table": name} | data)
+
+
+def _page(every: pl.LazyFrame, store: Store, release: Release, query: Query) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return what the template shows of a table, and the rows of the page with the texts of their sentences."""
+    page, frame = query.count("page", 1, _MOST_PAGES), _filtered(every, store, release, query)
+    columns = frame.collect_schema()
+    numbers = _numbers(columns)
+    sortable = [column for column, kind in columns.items() if not kind.is_nested()]
+    sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
+    # In the same order for every page, also among equal values: else rows are on two pages, or on none.
+    ordered = frame.sort(sort, descending=falling, nulls_last=True, maintain_order=True) if sort else frame
+    rows = _with_texts(ordered.slice((page - 1) * ROWS, ROWS).collect(), store, release)
+    total = int(frame.select(pl.len()).collect().item())
+    drawn = sort or query.text("metric")
+    values = {
+        "columns": [column for column in rows.columns if column not in {"text_a", "text_b"}],
+        "numbers": numbers,
+        "sortable": sortable,
+        "choices": {c: every.select(c).unique().collect()[c].sort() for c in ("corpus", "split") if c in columns},
+        "sort": sort,
+        "falling": falling,
+        "rows": [{key: _shown(value) for key, value in row.items()} for row in rows.to_dicts()],
+        "total": total,
+        "page": page,
+        "pages": max(1, -(-total // ROWS)),
+        "spread": _spread(frame, drawn) if drawn in numbers else None,
+    }
+    return values, rows
 
 
 def _pairs(store: Store, release: Release) -> pl.LazyFrame:

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from features.core.faults import EmptyText, TooFewTexts, UnknownName
 from features.sentences import normalise, sentence_id
+from features.store.reader import decoding
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.background import Tell
+from flows.explorer.data import JOINED
 from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 from training.attribution import WHOLE, facet_dimensions
@@ -146,6 +148,7 @@ def _of_metric(store: Store, release: Release, metric: str, texts: Sequence[str]
     values = store.scan("metrics", release.versions["metrics"]).select("pair_id", value=pl.col(metric).cast(pl.Float64))
     measured = pairs.join(values, on="pair_id").drop_nulls("value")
     sides = [measured.select(sentence=side, value="value") for side in ("sentence_a", "sentence_b")]
-    mean = pl.concat(sides).group_by("sentence").agg(pl.mean("value").round(4)).collect()
-    means = dict(mean.iter_rows())
+    mean = pl.concat(sides).group_by("sentence").agg(pl.mean("value").round(4))
+    with decoding(JOINED, store.location):
+        means = dict(mean.collect().iter_rows())
     return [means.get(sentence_id(text)) for text in texts]

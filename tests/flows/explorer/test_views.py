@@ -23,6 +23,7 @@ from features.core.faults import (
     EmptyText,
     OutOfRange,
     StoreDamaged,
+    TableFileDamaged,
     TooFewTexts,
     UnknownName,
     UnknownTexts,
@@ -206,6 +207,19 @@ def test_a_store_that_cannot_be_read_is_not_said_to_have_no_release(in_project):
             assert in_project.json(f"/{view}", 400)["error"]["code"] == StoreDamaged.code
     finally:
         release.write_bytes(content)
+
+
+def test_a_damaged_file_of_a_table_is_told_as_such(in_project):
+    files = (in_project.session.here.store / "tables/metrics").rglob("*.parquet")
+    whole = {file: file.read_bytes() for file in files}
+    for file, content in whole.items():
+        file.write_bytes(content[::-1])
+    try:
+        for asked in ("data", "data?table=metrics", "map?points=20&colour=metric:smatch"):
+            assert in_project.json(f"/{asked}", 400)["error"]["code"] == TableFileDamaged.code
+    finally:
+        for file, content in whole.items():
+            file.write_bytes(content)
 
 
 def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):
