@@ -85,6 +85,6 @@ class Background:
             self._running = job
             try:
                 job.result.set_result(make(job.tell))
-            except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
+            except BaseException as error:  # noqa: BLE001  # also a panic in Rust; raised again where it is asked for
                 job.result.set_exception(error)
             self._running = None

@@ -142,7 +142,7 @@ def respond(view: View, request: Request) -> Response:
         answer = view.answer(query)
     except Working as what:
         working = str(what)
-    except Exception as error:  # noqa: BLE001  # a page shows a sentence, which names the file of a traceback
+    except BaseException as error:  # noqa: BLE001  # also a panic in Rust: a page shows a sentence, a file the traceback
         fault = fault_of(error)
         status, problem, code = 500 if isinstance(fault, Unexpected) else 400, fault.with_code(), fault.code
     if as_json:

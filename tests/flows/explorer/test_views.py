@@ -25,6 +25,7 @@ from features.core.faults import (
     StoreDamaged,
     TableFileDamaged,
     TooFewTexts,
+    Unexpected,
     UnknownName,
     UnknownTexts,
     VectorsWrong,
@@ -499,6 +500,18 @@ def test_a_failed_job_is_tried_again():
     with pytest.raises(ValueError, match="no"):
         background.result_of(("a",), job, "Trying")
     assert background.result_of(("a",), job, "Trying") == 3
+
+
+def test_a_panic_in_rust_ends_neither_the_thread_nor_the_connection(in_project, monkeypatch):
+    def panic(*_):
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    background = in_project.session.background
+    with pytest.raises(pl.exceptions.PanicException):
+        background.result_of(("a",), panic, "Trying", patience=5)
+    assert background.result_of(("b",), lambda _: 2, "Trying", patience=60) == 2
+    monkeypatch.setattr(sentence, "_row", panic)
+    assert in_project.json("/sentence?text=Two+cats+look.", 500)["error"]["code"] == Unexpected.code
 
 
 def test_a_result_is_kept_without_what_made_it():
