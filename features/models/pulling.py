@@ -201,6 +201,7 @@ def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:
 
 def _download_archive(name: str, archive: Archive, folder: Path, progress: Progress | None) -> Path:
     import urllib.request
+    from http.client import HTTPException
 
     path = folder / "archive.tar.gz"
     try:
@@ -211,8 +212,8 @@ def _download_archive(name: str, archive: Archive, folder: Path, progress: Progr
                 file.write(chunk)
                 if progress is not None:
                     progress(file.tell(), total)
-    except OSError as error:
-        if error.errno in _FULL:
+    except (OSError, HTTPException) as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
             raise
         raise DownloadFailed(
             f"The model {name!r} cannot be downloaded from {archive.url} ({error});"

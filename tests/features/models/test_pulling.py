@@ -168,6 +168,16 @@ def test_no_network_for_an_archive(register: Register, cache: Path) -> None:
     assert remains(cache) == []
 
 
+def test_an_answer_that_breaks_off(register: Register, cache: Path) -> None:
+    class Broken(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab")
+
+    with serving(Broken) as url, pytest.raises(DownloadFailed):
+        pull(register(Archive(f"{url}/model_tiny.tar.gz")))
+    assert remains(cache) == []
+
+
 def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
     archive.write_bytes(archive.read_bytes()[:-40])
     with refused(ArchiveWrong):
