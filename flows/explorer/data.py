@@ -31,6 +31,7 @@ ROWS = 50
 REJECTS = "rejects"
 JOINED = "pairs and metrics"
 """How an error names the tables whose rows are read together."""
+_KEYS = ("pair_id", "label_id", "sentence_id")
 _ORDERS = ("rising", "falling")
 _MOST_PAGES = 10**9
 _BINS = 24
@@ -107,7 +108,11 @@ def _page(every: pl.LazyFrame, store: Store, release: Release, query: Query) -> 
     sort, falling = query.choice("sort", sortable), query.choice("order", _ORDERS, "falling") == "falling"
     # In the same order for every page, also among equal values: else rows are on two pages, or on none.
     ordered = frame.sort(sort, descending=falling, nulls_last=True, maintain_order=True) if sort else frame
-    rows = _with_texts(ordered.slice((page - 1) * ROWS, ROWS).collect(), store, release)
+    some = ordered.slice((page - 1) * ROWS, ROWS)
+    if key := next((name for name in _KEYS if name in columns), None):
+        ids = some.select(key).collect()  # a join would read all columns of all rows, if these were asked for
+        some = ids.lazy().join(every.filter(pl.col(key).is_in(ids[key].implode())), on=key, maintain_order="left")
+    rows = _with_texts(some.select(columns.names()).collect(), store, release)
     total = int(frame.select(pl.len()).collect().item())
     drawn = sort or query.text("metric")
     values = {
