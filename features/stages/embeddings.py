@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 NAME = "embeddings"
 ALGORITHM_VERSION = "1"
-BESIDE = 20 * MIB
 
 
 def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows: OnRows = ignore_rows) -> StageOutput:
@@ -40,10 +39,6 @@ def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(locate(settings.model)))
 
 
-def _models(settings: EmbeddingSettings) -> StageModels:
-    return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
-
-
 EMBEDDING_STAGE = Stage(
     name=NAME,
     about="the teacher.",
@@ -51,6 +46,8 @@ EMBEDDING_STAGE = Stage(
     settings=EmbeddingSettings,
     recipe=embedding_recipe,
     make=with_model("features.parsers.sentence_encoder", embed_sentences),
-    models=_models,
+    models=lambda settings: StageModels.loaded(
+        settings.model, libraries=("torch", "sentence_transformers"), beside=20 * MIB
+    ),
     imports=lambda _: ("sentence_transformers",),
 )

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NAME = "label_vectors"
 ALGORITHM_VERSION = "1"
-BESIDE = 20 * MIB
 _OF_TEXT = 0.4
 """Memory of word vectors as a share of their text file: four bytes per number instead of ten characters."""
 
@@ -55,7 +54,7 @@ def _models(settings: LabelVectorSettings) -> StageModels:
         share = 1 if settings.file.suffix.lower() == ".gz" else _OF_TEXT
         size = int(settings.file.stat().st_size * share)
         return StageModels(files=(settings.file,), bytes=((settings.file, size),))
-    return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=BESIDE)
+    return StageModels.loaded(settings.model, libraries=("torch", "sentence_transformers"), beside=20 * MIB)
 
 
 LABEL_VECTOR_STAGE = Stage(

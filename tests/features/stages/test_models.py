@@ -1,7 +1,6 @@
 """The minimum memory of stages, from the files of their models."""
 
 from features.parsers.settings import AmrSettings, EmbeddingSettings, LabelVectorSettings
-from features.stages import amr, embeddings, label_vectors
 from features.stages.amr import AMR_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
@@ -15,7 +14,7 @@ def test_models_are_counted_by_their_files_and_once(tiny_encoder):
     words = LABEL_VECTOR_STAGE.models(LabelVectorSettings(model=str(tiny_encoder)))
     assert teacher.bytes == words.bytes == ((tiny_encoder.resolve(), size),)
     libraries = LIBRARIES["torch"] + LIBRARIES["sentence_transformers"]
-    beside = embeddings.BESIDE + label_vectors.BESIDE
+    beside = teacher.beside + words.beside
     assert total({"embeddings": teacher, "label_vectors": words}) == PROCESS + libraries + size + beside
 
 
@@ -30,5 +29,5 @@ def test_stages_without_a_model_need_the_process_only(tmp_path):
 
 def test_the_embedded_parser_needs_its_weights_and_what_was_measured_beside_them():
     needs = AMR_STAGE.models(AmrSettings())
-    assert 20 << 20 < needs.own - amr.BESIDE < 30 << 20
+    assert 20 << 20 < needs.own - needs.beside < 30 << 20
     assert (needs.libraries, needs.names) == ({"torch"}, ()), "its files come with the package"
