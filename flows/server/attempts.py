@@ -8,6 +8,7 @@ its key, so the key has the number of the attempt.
     9a1c…:2    three attempts that Failed or Crashed, or one that was Cancelled: left to the user
 """
 
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,8 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
         words = f"train {name}" if item.step == "training" else f"evaluate {name} --promote"
         warn(f"{flow} ({item.subject}) {ended} and is not started again: `facetflow {words}` does.")
         return False
-    number = max((int(str(run.idempotency_key).rpartition(":")[2]) for run in runs), default=-1) + 1
+    keys = {run.idempotency_key for run in runs}  # None of a run that a user began with the tag
+    number = next(number for number in count() if f"{item.identity}:{number}" not in keys)
     name = deployment_name(project.name, item.encoder.pool)
     parameters = {"names": [item.encoder.name]} if item.step == "training" else {"name": list(item.runs)}
     if (deployed := read_deployment(client, flow, name)) is None:

@@ -120,6 +120,16 @@ def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, 
     assert f"no deployment train_encoder/{settings.name}@gpu: `facetflow deploy`" in capsys.readouterr().err
 
 
+def test_a_run_that_a_user_began_with_the_tag_of_a_training_stops_no_refresh(client, settings, built, trainings):
+    deploy(built.folder / "facetflow.toml")
+    begin_due(settings, built.store)
+    (run,) = trainings("s3bert")
+    ended(client, run, Failed())
+    client.create_flow_run_from_deployment(run.deployment_id, tags=run.tags, state=Failed())
+    begin_due(settings, built.store)
+    assert [run.idempotency_key.rpartition(":")[2] for run in trainings("s3bert") if not run.state.is_final()] == ["1"]
+
+
 @pytest.mark.usefixtures("client")
 def test_a_copy_of_a_project_is_none_that_the_server_knows(settings, built, tmp_path, monkeypatch):
     deploy(built.folder / "facetflow.toml")
