@@ -270,12 +270,12 @@ def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -
     """Return the deployments of the project file and its store that are not among some names."""
     # On a server of many machines a path alone does not identify a project.
     ours = (str(target.project_file), target.resource)
-    deployed = ((flow, deployment) for flow in FLOWS for deployment in _of_flow(client, flow))
-    own = [
+    own = (
         f"{flow}/{deployment.name}"
-        for flow, deployment in deployed
+        for flow in FLOWS
+        for deployment in _of_flow(client, flow)
         if (deployment.parameters.get("project_file"), deployment.version) == ours
-    ]
+    )
     return tuple(name for name in own if name not in names)
 
 

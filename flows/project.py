@@ -339,11 +339,8 @@ def load(path: Path) -> Project:
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:
     """Return the project with its folders and the files of its sections resolved; corpora get the base themselves."""
-    folders = {name: getattr(project, name) for name in ("store", "runs")}
-    resolved = project.model_copy(
-        update={name: _resolve(base, path) for name, path in folders.items() if isinstance(path, Path)}
-        | {name: _with_files(getattr(project, name), base) for name in ("cluster", *STAGES)}
-    )
+    sections = {name: _with_files(getattr(project, name), base) for name in ("cluster", *STAGES)}
+    resolved = _with_files(project, base).model_copy(update=sections)
     resolved._base = base
     return resolved
 

@@ -19,7 +19,7 @@ from features.core.leftovers import scratch
 from features.core.types import Shard
 from features.core.wording import did_you_mean
 from features.corpora.dataset import GraphLayout
-from features.corpora.sources import locate
+from features.corpora.sources import files_of, locate
 from features.models import stamp
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
@@ -156,7 +156,7 @@ def graph_files(project: Project) -> list[Path]:
     for corpus in project.corpora:
         if isinstance(corpus.record.layouts[0], GraphLayout):
             for source in locate(corpus.record, corpus.files, project.base, corpus.files_key):
-                files += [source.path, *([source.partner] if source.partner else [])]
+                files += files_of(corpus.record, source)
     return list(dict.fromkeys(files))
 
 

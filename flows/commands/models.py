@@ -82,16 +82,15 @@ def pull(names: tuple[str, ...], source: Path | None) -> None:
 
 
 @contextmanager
-def _bar() -> "Iterator[Progress | None]":
+def _bar() -> "Iterator[Progress]":
     """Show the progress of a download on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
     console = Console(stderr=True)
-    if verbosity() is Verbosity.QUIET or not console.is_terminal:
-        yield None
-        return
-    with Progress(BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+    hidden = verbosity() is Verbosity.QUIET or not console.is_terminal
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("", visible=False)
         yield lambda come, total: bar.update(task, completed=come, total=total, visible=True)
 

@@ -16,13 +16,12 @@ from training.run_records import in_use
 from training.runs import encoder_name, run_id
 
 
-def keep(folder: Path) -> Path:
-    """Keep a run, or the run of an encoder, from being deleted until the command ends; return the folder as given."""
+def keep(folder: Path) -> None:
+    """Keep a run, or the run of an encoder, from being deleted until the command ends."""
     command = click.get_current_context()
     if folder not in (kept := command.meta.setdefault(f"{__name__}.kept", set())):  # else each call would open it again
         command.with_resource(in_use(folder))
         kept.add(folder)
-    return folder
 
 
 @dataclass(frozen=True)
