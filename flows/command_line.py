@@ -144,6 +144,8 @@ class LazyGroup(click.Group):
         except BrokenPipeError:  # the reader of our output has gone, as in `facetflow status | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        except EOFError as error:  # as of a worker that dies while it starts; click would take it for an interrupt
+            raise fault_of(error) from error
 
 
 @click.command(

@@ -427,7 +427,8 @@ def test_an_interrupt_says_what_the_next_run_does(capsys, monkeypatch, command, 
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(KeyboardInterrupt(), 130), (InputError("A bad file."), 1), (BrokenPipeError(), 0)]
+    ("error", "code"),
+    [(KeyboardInterrupt(), 130), (InputError("A bad file."), 1), (BrokenPipeError(), 0), (EOFError(), 1)],
 )
 def test_exit_codes(monkeypatch, error, code):
     monkeypatch.setattr("flows.commands.build.build", raising(error))
