@@ -127,6 +127,11 @@ class _Location(NamedTuple):
         return text
 
 
+def _section(parts: Sequence[str | int]) -> str:
+    """Return the name of a section in TOML, where it belongs to the item of a list that is above it."""
+    return ".".join(part for part in parts if isinstance(part, str))
+
+
 def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Location:
     """Follow a location through models, mappings and lists, to the first choice between types or the wrong key."""
     annotation: Any = model
@@ -204,8 +209,9 @@ def _judge(location: _Location, model: type[BaseModel], problem: Any) -> tuple[t
         key = location.key
     if isinstance(given, Mapping) and is_repeated(location.annotation):
         wrong = f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
-    elif isinstance(given, list) and is_section(location.annotation):
-        wrong = f"`[[{key}]]` is wrong: write its name in single brackets, `[{key}]`, since there is only one."
+    elif isinstance(given, list) and is_section(location.annotation) and isinstance(last, str):
+        name = _section(location.parts)
+        wrong = f"`[[{name}]]` is wrong: write its name in single brackets, `[{name}]`, since there is only one."
     else:
         expected, shown = _expected(location, given), "" if problem["type"] == "missing" else _shown(given)
         wrong = f"`{key}`{shown} is wrong: give {expected}{'' if expected.endswith('?') else '.'}"
@@ -218,35 +224,40 @@ def _hint(name: str, location: _Location, model: type[BaseModel]) -> str:
         return f"did you mean {' or '.join(f'`{key}`' for key in close)}?"
     fields = {section: field.annotation for section, field in model.model_fields.items()}
     if len(location.parts) > 1 and name in fields:
-        if is_section(fields[name]):
-            return f"it is its own section, `[{name}]`."
-        if is_repeated(fields[name]):
-            return f"it is its own section, `[[{name}]]`."
+        if sections_in(fields[name]):
+            return f"it is its own section, `{_title(name, fields[name])}`."
         return "it belongs at the top of the file, before the first section."
-    around = ".".join(str(part) for part in location.parts[:-1] if isinstance(part, str))
-    homes = [home for home in _homes(name, fields) if home.startswith(around)]
+    around = _section(location.parts[:-1])
+    kinds = [f'"{kind}"' for kind, inner in sections_in(fields.get(around)).items() if name in inner.model_fields]
+    if kinds:
+        return f"it is a key of kind {' or '.join(kinds)}; leave it out."
+    homes = {home: annotation for home, annotation in _homes(name, fields).items() if home.startswith(around)}
     if homes:
-        return f"it belongs {' or '.join(_there(home, fields) for home in homes)}."
+        return f"it belongs {' or '.join(_there(*home, fields) for home in homes.items())}."
     return f"known keys are {', '.join(f'`{key}`' for key in location.keys)}."
 
 
-def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> list[str]:
+def _homes(name: str, fields: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Return the sections in which a key is known, those within sections too; `encoders.loop` is one in a list."""
-    homes: dict[str, None] = {}
+    homes: dict[str, Any] = {}
     for section, annotation in fields.items():
         for inner_model in sections_in(annotation).values():
             inner = {key: field.annotation for key, field in inner_model.model_fields.items()}
             if name in inner:
-                homes[above + section] = None
-            homes |= dict.fromkeys(_homes(name, inner, f"{above}{section}."))
-    return list(homes)
+                homes[above + section] = annotation
+            homes |= _homes(name, inner, f"{above}{section}.")
+    return homes
 
 
-def _there(home: str, fields: Mapping[str, Any]) -> str:
+def _there(home: str, annotation: Any, fields: Mapping[str, Any]) -> str:
     section, _, inner = home.partition(".")
-    if not is_repeated(fields[section]):
-        return f"below [{home}]"
-    return f"in `{inner} = {{ … }}` of [[{section}]]" if inner else f"below [[{section}]]"
+    if inner and is_repeated(fields[section]):
+        return f"in `{inner} = {{ … }}` of [[{section}]]"
+    return f"below {_title(home, annotation)}"
+
+
+def _title(section: str, annotation: Any) -> str:
+    return f"[[{section}]]" if is_repeated(annotation) else f"[{section}]"
 
 
 def _shown(given: Any) -> str:
@@ -263,8 +274,8 @@ def _expected(location: _Location, given: Any) -> str:
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
     if is_section(location.annotation):
-        path = re.sub(r"\[\d+\]", "", location.key)  # in TOML a section belongs to the encoder above it
-        return f"a section `[[{path}]]`" if location.key.endswith("]") else f"a section `[{path}]`"
+        name = _section(location.parts)
+        return f"a section `[[{name}]]`" if location.key.endswith("]") else f"a section `[{name}]`"
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
     expected = words(location.annotation)

@@ -129,6 +129,9 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ device = "gpu" }}\n', WrongValue),
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ gradient_norm = inf }}\n', WrongValue),
         (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ seed = 18446744073709551616 }}\n', WrongValue),
+        (f'name = "p"\n{CORPUS}{ENCODER}temperature = 0.1\n', UnknownKey),
+        (f'name = "p"\n{CORPUS}[leakage]\ndataset = "stsb"\n', UnknownKey),
+        (f'name = "p"\n{CORPUS}{ENCODER}[[encoders.loop]]\nepochs = 3\n', WrongValue),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):
