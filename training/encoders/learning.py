@@ -10,6 +10,7 @@ The folder of a search, within that of the run, is deleted once the encoder is w
                                    tried.json, its result
 """
 
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 
-from features.core.faults import Conflict
+from features.core.faults import Conflict, LossNotFinite
 from training.encoders.running import Learnt, TaskT, TrainingPlan, Tried
 from training.encoders.settings import EncoderSettings, Point
 from training.loop import checkpoints, together
@@ -74,7 +75,10 @@ def _search(
     make_task: Callable[[Any], TaskT],
     complete: Callable[[Learnt[TaskT]], None],
 ) -> None:
-    """Try each point from the same start weights, then complete the best from its checkpoint."""
+    """Try each point from the same start weights, then complete the best from its checkpoint.
+
+    One that diverges is the worst, and ends only a search whose points all do.
+    """
     folder = plan.job.output / SEARCH
     task = make_task(points[0].settings)
     if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
@@ -89,6 +93,7 @@ def _search(
         with torch.no_grad():
             for name, value in parameters_of(task.groups).items():
                 value.copy_(start[name])
+                value.grad = None  # after a point that diverged it is no number
         return task, _make_loop(plan, machine, point.settings, task, point.name, within=SEARCH)
 
     tried: list[Tried] = []
@@ -98,12 +103,18 @@ def _search(
         if result is None:
             _, loop = loop_at(point)
             with loop.saying_what_is_left():
-                result = _keep(folder, point, plan.identity, loop.run())
+                result = _keep(folder, point, plan.identity, _run(loop, point))
         tried.append(result)
-        best = max(range(len(tried)), key=lambda position: (tried[position].value, -position))
+        values = [-math.inf if each.value is None else each.value for each in tried]
+        best = values.index(max(values))
         for position, other in enumerate(points[:number]):
             if position != best and together.rank() == 0:  # its checkpoint is no longer needed
                 (folder / other.name / checkpoints.FILE_NAME).unlink(missing_ok=True)
+    if tried[best].value is None:
+        raise LossNotFinite(
+            "every point of the search diverged: give `search` lower learning rates, lower loop.learning_rate, or "
+            "train in loop.precision 'float32'"
+        )
     chosen = points[best]
     log.info("the best of %d is %s", len(points), chosen.name)
     task, loop = loop_at(chosen)  # resumes from its checkpoint, which is at the end
@@ -112,6 +123,14 @@ def _search(
         if (course := loop.folder / FILE_NAME).exists():  # that of the encoder
             course.replace(plan.job.output / FILE_NAME)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(loop: Loop, point: Point) -> Outcome:
+    try:
+        return loop.run()
+    except LossNotFinite as error:
+        log.warning("%s diverged and is not chosen: %s", point.name, error)
+        return Outcome(steps=loop.outcome.steps, seconds=loop.outcome.seconds)
 
 
 def _make_loop(
@@ -138,7 +157,7 @@ def _known(folder: Path, point: Point, identity: str) -> Tried | None:
 def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
     tried = Tried(
         dict(point.values),
-        outcome.best_value,
+        outcome.best_value if math.isfinite(outcome.best_value) else None,
         outcome.best_scores or {},
         outcome.steps,
         outcome.best_step,

@@ -96,8 +96,8 @@ class Tried:
     """Result of a point of a search."""
 
     values: Mapping[str, float]  # values that were tried
-    value: float  # dev score of the best model; higher is better, as in `Judgement.value`
-    dev: Mapping[str, float]  # all its dev scores
+    value: float | None  # dev score of the best model; higher is better, as in `Judgement.value`; None if it diverged
+    dev: Mapping[str, float]  # all its dev scores; empty if it diverged
     steps: int  # number of steps done
     best_step: int  # step with the best dev score
     seconds: float  # time in the loop

@@ -3,7 +3,15 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, OtherSettings, RepeatedValue, TrainingsApart, UnknownName, WrongValue
+from features.core.faults import (
+    Conflict,
+    LossNotFinite,
+    OtherSettings,
+    RepeatedValue,
+    TrainingsApart,
+    UnknownName,
+    WrongValue,
+)
 from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
@@ -61,6 +69,21 @@ def test_the_best_is_the_best_wherever_it_stands(job, assert_same_weights, told)
     folder = train(job("searched", {"learning_rate": rates}))
     assert told(folder)["search"]["chosen"] == {"learning_rate": 3e-3}
     assert_same_weights(folder, train(job("alone", learning_rate=3e-3)))
+
+
+def test_a_point_that_diverges_is_not_chosen_and_the_search_goes_on(job, assert_same_weights, told):
+    folder = train(job("searched", {"learning_rate": (1e30, 3e-3)}))
+    search = told(folder)["search"]
+    assert [each["value"] is None for each in search["tried"]] == [True, False]
+    assert search["chosen"] == {"learning_rate": 3e-3}
+    assert "| 1e+30 | diverged |" in (folder / "README.md").read_text()
+    assert_same_weights(folder, train(job("alone", learning_rate=3e-3)))
+
+
+def test_a_search_whose_points_all_diverge_is_refused_as_one_of_them_alone(job):
+    for _ in range(2):  # also when nothing is tried again
+        with refused(LossNotFinite):
+            train(job("searched", {"learning_rate": (1e30, 1e31)}))
 
 
 @pytest.mark.parametrize("step", [3, 14])
