@@ -13,7 +13,6 @@ A search by facets finds texts with the same roles and frames, but other names:
 """
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ VECTOR = "vector"
 METADATA = b"facetflow"
 ARROW = (".arrow", ".feather")
 _ROWS = 16_384
-_THREADS = min(4, os.cpu_count() or 1)
+_THREADS = min(4, pa.cpu_count())
 
 
 class VectorBlocks:
@@ -98,8 +97,7 @@ class VectorBlocks:
                     compare_rows(codes, first, part, step, shift, dots[rows], squares[rows])
 
                 blocks = self._blocks(name)
-                for _ in pool.map(compare, np.cumsum([0, *map(len, blocks)]).tolist(), blocks):
-                    pass
+                list(pool.map(compare, np.cumsum([0, *map(len, blocks)]).tolist(), blocks))
         scores = np.asarray(dots / np.maximum(np.sqrt(squares), np.float32(TINY)), np.float32)
         return scores if self._rows is None else scores[self._rows]
 
@@ -189,8 +187,8 @@ class EncodedFile:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """Rows that have a vector, (n,)."""
-        columns = [field for field in _schema_of(self.path) if field.name not in {"id", "text"}]
-        name = min(columns, key=lambda field: field.type.list_size).name
+        columns = [field for field in _schema_of(self.path) if pa.types.is_fixed_size_list(field.type)]
+        name = min(columns, key=lambda field: field.type.list_size).name if columns else VECTOR
         return np.flatnonzero(pc.is_valid(self._column(name)).to_numpy())
 
     def cells(self, name: str) -> "Cells":

@@ -144,6 +144,21 @@ def test_other_tables_are_read_as_texts_and_other_arrow_files_refused(model, enc
         opened.cells("text")
 
 
+def test_a_column_that_was_added_to_vectors_is_no_vector_and_one_that_was_removed_is_missed(
+    model, encoder, source, tmp_path
+):
+    file = tmp_path / "v.parquet"
+    encode_file(model, encoder, source, file)
+    table = pq.read_table(file)
+    pq.write_table(table.append_column("year", pa.array(range(len(table)))), file)
+    opened = EncodedFile.open(file)
+    np.testing.assert_array_equal(opened.rows, np.flatnonzero(table["vector"].is_valid()))
+    assert opened.vectors(encoder, None).vectors().shape[0] == len(opened.rows)
+    pq.write_table(table.drop_columns("vector"), file)
+    with refused(RecordUnreadable):
+        texts_of_file(file)
+
+
 def test_a_damaged_text_of_vectors_ends_no_process(model, encoder, source, tmp_path):
     file = tmp_path / "v.arrow"
     encode_file(model, encoder, source, file)
