@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -155,14 +155,9 @@ def _of_each(rows: Tensor) -> list[Tensor]:
     return [part[:size] for part, size in zip(every, sizes, strict=True)]
 
 
-@contextmanager
-def only_trainer(lock: Path) -> Iterator[None]:
+def only_trainer(lock: Path) -> AbstractContextManager[None]:
     """Hold the lock of a training, in the first of its processes: the first one writes, the others only train."""
-    if rank() > 0:
-        yield
-        return
-    with only_one(lock, f"Another training works in {str(lock.parent)!r}"):
-        yield
+    return nullcontext() if rank() > 0 else only_one(lock, f"Another training works in {str(lock.parent)!r}")
 
 
 @contextmanager
@@ -180,7 +175,8 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         common = {MEETING: str(folder / "meeting"), "MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": str(settings.processes)}
         common |= {"GLOO_SOCKET_IFNAME": loopback, "NCCL_SOCKET_IFNAME": loopback}
         # Otherwise accelerate chooses a number of threads, with a warning.
-        threads = settings.threads or max(1, (os.cpu_count() or 1) // settings.processes)
+        own = torch.get_num_threads()  # those that this process may use, not all of the machine
+        threads = settings.threads or max(1, own // settings.processes)
         common["OMP_NUM_THREADS"] = str(threads)
         command = [sys.executable, "-m", module, "--settings", str(folder / "job.json"), "--quiet"]
         logs = [folder / f"process-{number}.log" for number in range(1, settings.processes)]
@@ -194,7 +190,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
                 )
             )
         stack.enter_context(exported({**common, "RANK": "0", "LOCAL_RANK": "0"}))
-        stack.callback(torch.set_num_threads, torch.get_num_threads())
+        stack.callback(torch.set_num_threads, own)
         torch.set_num_threads(threads)  # this process has read the environment already
         try:
             yield

@@ -1,5 +1,7 @@
 """Devices of a training: a requested device that is missing is refused."""
 
+import os
+
 import pytest
 import torch
 from sentences import refused
@@ -42,6 +44,13 @@ def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with refused(DeviceMissing), all_processes(LoopSettings(processes=2), "training.train", LoopSettings()):
         pytest.fail("started")
+
+
+def test_processes_share_the_threads_that_this_one_may_use(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 6)
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    with all_processes(LoopSettings(processes=2, device="cpu"), "this", LoopSettings()):
+        assert os.environ["OMP_NUM_THREADS"] == "3"
 
 
 def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tmp_path):
