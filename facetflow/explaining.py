@@ -95,20 +95,17 @@ def explain(
     """
     first, second, single = pair_sentences(a, b)
     pairs = list(zip(first, second, strict=True))
-    if (loaded := _bundled()) is None:
+    if (folder := bundled_encoder()) is None:  # its start model is not pulled yet
         explanations = explain_readings(internals.without_encoder(pairs), "")
     else:
-        explanations = explain_readings(internals.explain_with(*loaded[:2], pairs), loaded[2])
+        model, layout, encoder = _loaded(folder)
+        explanations = explain_readings(internals.explain_with(model, layout, pairs), encoder)
     return explanations[0] if single else explanations
-
-
-def _bundled() -> "tuple[SentenceTransformer, internals.FacetLayout, str] | None":
-    """Return the bundled encoder, its facets and a line on it; None where its start model is not pulled yet."""
-    return None if (folder := bundled_encoder()) is None else _loaded(folder)
 
 
 @cache
 def _loaded(folder: Path) -> "tuple[SentenceTransformer, internals.FacetLayout, str]":
+    """Return an encoder, its facets and a line on it."""
     layout = internals.FacetLayout.load(folder)
     return internals.load_encoder(folder), layout, internals.encoder_facts(folder).sentence
 

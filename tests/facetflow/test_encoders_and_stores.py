@@ -11,7 +11,6 @@ import pytest
 from sentences import refused
 
 import facetflow
-from facetflow.explaining import _bundled
 from features.core.errors import RowError
 from features.core.faults import (
     CannotExplain,
@@ -87,7 +86,7 @@ def test_two_sentences_are_explained_by_what_comes_with_facetflow(encoder_model:
 
 
 def test_two_sentences_are_explained_without_an_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("facetflow.explaining._bundled", lambda: None)
+    monkeypatch.setattr("facetflow.explaining.bundled_encoder", lambda: None)
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert isinstance(one, facetflow.Explanation)
     assert one.words == (
@@ -113,9 +112,9 @@ def test_an_encoder_whose_start_model_is_pulled_later_predicts(
     encoder: facetflow.Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("facetflow.explaining.bundled_encoder", lambda: None)
-    assert _bundled() is None
+    assert not facetflow.explain("It rains.", "It snows.").encoder
     monkeypatch.setattr("facetflow.explaining.bundled_encoder", lambda: encoder.folder)
-    assert _bundled() is not None
+    assert facetflow.explain("It rains.", "It snows.").encoder
 
 
 def test_an_encoder_stays_that_of_its_run_when_the_link_leads_elsewhere(project: Path, tmp_path: Path) -> None:

@@ -77,8 +77,6 @@ class TripletMaker:
 
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
         negatives = np.full(len(anchors), -1, dtype=np.int64)
-        if not len(anchors):
-            return negatives
         if (near := self._near) is not None:
             able = np.flatnonzero(np.isin(anchors, near.in_company(near.texts)))
             self._fill(negatives, able, anchors, lambda some: near.draw(some, random), near.fellows, random)

@@ -146,8 +146,7 @@ def seen_spans(
 
     A sentence that the tagger rejects has no spans.
     """
-    spans = choice.spans(parse) if parse is not None else []
-    if not spans or parse is None:
+    if parse is None or not (spans := choice.spans(parse)):
         return []
     words = zip(parse["words"], word_starts(text, parse["words"]), strict=True)
     of_word = places_of_words(pieces, ((start, start + len(word)) for word, start in words))
