@@ -141,13 +141,13 @@ class PairTask(Generic[Settings]):
 
     unit = "pairs"
 
-    def __init__(self, backbone: Backbone, prepared: Prepared, settings: Settings, *, classifies: bool = True) -> None:
+    def __init__(self, backbone: Backbone, prepared: Prepared, settings: Settings) -> None:
         self.backbone, self.prepared, self.settings = backbone, prepared, settings
         self.new = nn.ModuleList(list(backbone.model)[2:])  # those after transformer and pooling
         self.new.requires_grad_(requires_grad=True)
         self.classifier: PairClassifier | None = None
         new = {f"new.{name}": parameter for name, parameter in self.new.named_parameters()}
-        if classifies:
+        if settings.classifies:
             torch.manual_seed(settings.loop.seed)
             self.classifier = PairClassifier(backbone.dimension, settings.labels, settings.classifier)
             self.classifier.to(backbone.device)

@@ -206,6 +206,11 @@ class PairSettings(TunedSettings):
     new_learning_rate: Annotated[float, Field(gt=0)] = 5e-4
 
     @property
+    def classifies(self) -> bool:
+        """Whether its encoders have a classifier, which needs pairs of two labels."""
+        return True
+
+    @property
     def hard_label(self) -> str | None:
         """Label of pairs whose sentence b is a hard negative of a; None if the objective uses none."""
         return None
@@ -277,6 +282,8 @@ class PairSettings(TunedSettings):
     def _parts_and_labels_differ(self) -> Self:
         if len(set(self.labels)) < len(self.labels):
             raise RepeatedValue(f"labels must differ from one another, got {list(self.labels)!r}")
+        if self.classifies and len(self.labels) == 1:
+            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if len(set(self.classifier)) < len(self.classifier):
             raise RepeatedValue(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         if self.layers is not None and self.layers_tuned != "all" and self.layers_tuned > self.layers:

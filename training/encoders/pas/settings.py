@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import OutOfRange, UnknownLabel
+from features.core.faults import UnknownLabel
 from features.stages.srl import SRL_STAGE
 from training.encoders.settings import PairSettings
 from training.loop.settings import LoopSettings
@@ -67,8 +67,6 @@ class PasSettings(PairSettings):
             self._refuse(f"harmed corrupts spans of the tagger, but spans is {self.spans!r}", "harmed")
         if not self.harmed:
             self._refuse("harmed is 0, so no span is corrupted as {} says", "harm")
-        if len(self.labels) == 1:
-            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.labels and self.positive_among(self.labels) is None:
             raise UnknownLabel(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
         return self

@@ -45,15 +45,12 @@ class PasTraining(PairTraining[PasSettings, Frames]):
                 for pair, split in chosen.pairs.select("pair_id", "split").iter_rows()
             ]
             chosen = chosen.keep(pl.Series(kept, dtype=pl.Boolean))
-        train = chosen.pairs.filter(split=settings.splits[0])
-        if train["label"].n_unique() < 2:
-            which, remedy = "no other split has", "check `files` of the corpora"
-            if settings.training_share < 1:
-                which, remedy = f"`training_share` = {settings.training_share:g} leaves", "raise it"
-            raise NothingToLearn(
-                f"The training pairs of the encoder {settings.name!r} that {which} ({train.height:,}) do not differ in "
-                f"their labels: {remedy}."
-            )
+            train = chosen.pairs.filter(split=settings.splits[0])
+            if train["label"].n_unique() < 2:
+                raise NothingToLearn(
+                    f"The training pairs of the encoder {settings.name!r} that `training_share` = "
+                    f"{settings.training_share:g} leaves ({train.height:,}) do not differ in their labels: raise it."
+                )
         return chosen
 
     def modules(self, transformer: nn.Module, pooling: Any) -> list[nn.Module]:

@@ -66,6 +66,11 @@ class RgcnSettings(PairSettings):
         return frozenset(() if self.graph else {DEPENDENCY_STAGE.name})
 
     @property
+    def classifies(self) -> bool:
+        """Whether the objective is that of a classifier."""
+        return self.objective == "softmax"
+
+    @property
     def hard_label(self) -> str | None:
         """The `negative_label`, if the objective compares with it."""
         return self.negative_label if self.objective == "multiple_negatives" else None
@@ -113,20 +118,18 @@ class RgcnSettings(PairSettings):
         if self.objective != "multiple_negatives":
             why = f'{{}} is a setting of the objective "multiple_negatives", but the objective is "{self.objective}"'
             self._refuse(why, "temperature", "negative_label")
-        if self.objective == "softmax" and len(self.labels) == 1:
-            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if self.objective == "multiple_negatives":
             own = "`positive_label` and `negative_label`"
             self._refuse(f'objective "multiple_negatives" trains on the pairs of {own}', "labels")
             if self.positive_label == self.negative_label:
                 raise Conflict(f"positive_label and negative_label are both {self.positive_label!r}")
-        if self.objective != "softmax" and self.loop.batch_size < 2:
+        if not self.classifies and self.loop.batch_size < 2:
             raise OutOfRange("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
         return self
 
     @model_validator(mode="after")
     def _check_classifier(self) -> Self:
-        if self.objective != "softmax":
+        if not self.classifies:
             self._refuse(f"objective {self.objective!r} has no classifier", "classifier")
             if self.choose_by in BY_POSITIVE:
                 raise Conflict(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')

@@ -40,7 +40,7 @@ class RgcnTask(PairTask[RgcnSettings]):
     def __init__(
         self, backbone: Backbone, prepared: Prepared, settings: RgcnSettings, teacher: Tensor | None = None
     ) -> None:
-        super().__init__(backbone, prepared, settings, classifies=settings.objective == "softmax")
+        super().__init__(backbone, prepared, settings)
         self.teacher = teacher
 
     def judge_pairs(self) -> dict[str, float]:

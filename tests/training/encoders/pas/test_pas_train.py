@@ -19,6 +19,7 @@ from features.core.faults import (
     OtherText,
     OutOfRange,
     ReleaseLacks,
+    SplitsOverlap,
     UnknownLabel,
     UnknownName,
 )
@@ -249,7 +250,7 @@ def also_on_dev(judged, *labels):
         (None, {"splits": ["test", "dev"]}, NoTrainingData),
         (None, {"training_share": 1e-6}, NothingToLearn),
         (lambda data: changed(data, "label", "neutral", "dev"), {}, NothingToLearn),
-        (lambda data: also_on_dev(data, "entailment", "contradiction"), {}, NothingToLearn),
+        (lambda data: also_on_dev(data, "entailment", "contradiction"), {}, SplitsOverlap),
     ],
     ids=[
         "one label",

@@ -17,6 +17,7 @@ from features.core.faults import (
     OtherParser,
     OtherSettings,
     ReleaseLacks,
+    SplitsOverlap,
     TooFewTexts,
     UnknownLabel,
     UnknownName,
@@ -309,6 +310,15 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
 def test_what_cannot_be_learnt_is_said_in_one_sentence(job, given, error):
     with refused(error):
         train(job(**given))
+
+
+def test_a_label_alone_teaches_a_classifier_nothing_but_other_objectives_something(job, judged, tmp_path):
+    others = judged.pairs.filter(pl.col("label") != "entailment").with_columns(split=pl.lit("test"))
+    make = {objective: job(objective, graph=False, objective=objective) for objective in ("softmax", "distillation")}
+    replace(judged, pairs=pl.concat([judged.pairs, others])).export(tmp_path / "judged.parquet")
+    with refused(SplitsOverlap):
+        train(make["softmax"])
+    assert train(make["distillation"]).is_dir()
 
 
 def test_sentences_without_any_tree_are_refused(job, tmp_path, parses):
