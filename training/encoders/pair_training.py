@@ -145,7 +145,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         if len(train) < size:
             log.warning("few pairs to train on: %d, less than one batch (%d)", len(train), size)
         if not len(dev):
-            self.warn_of_dev("no dev pairs")
+            labels = [label for label in self.settings.learnt_labels if label != self.settings.hard_label]
+            self.warn_of_dev(f"no dev pairs with the label {' or '.join(labels)}" if labels else "no dev pairs")
 
     def warn_of_dev(self, there: str) -> None:
         """Warn that there are too few dev pairs, unless ratings choose the model."""

@@ -271,12 +271,15 @@ def test_pairs_that_teach_nothing_are_refused(job, judged, tmp_path, change, giv
         train(one)
 
 
-def test_without_dev_pairs_the_last_model_is_kept_and_it_is_said(job, judged, tmp_path, caplog):
-    one = job(loop={"epochs": 1})
-    judged.select(splits=["train"]).export(tmp_path / "judged.parquet")
+@pytest.mark.parametrize(
+    "change", [lambda data: data.select(splits=["train"]), lambda data: changed(data, "label", "x", "dev")]
+)
+def test_without_dev_pairs_of_its_labels_the_last_model_is_kept_and_it_is_said(job, judged, tmp_path, caplog, change):
+    one = job(spans="none", choose_by="loss", loop={"epochs": 1})
+    change(judged).export(tmp_path / "judged.parquet")
     with caplog.at_level("WARNING", logger="training"):
         folder = train(one)
-    assert "no dev pairs (split 'dev')" in caplog.text
+    assert "no dev pairs with the label contradiction or entailment or neutral (split 'dev')" in caplog.text
     assert "There were no dev pairs to choose by" in (folder / "README.md").read_text()
 
 
