@@ -30,7 +30,6 @@ from training.encoders.judged_pairs import check_dev, training_labels
 from training.encoders.learning import learn
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.pair_task import PairTable, PairTask, Prepared
-from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import PairSettings
 from training.encoders.structures import Structure, read_sentences
@@ -78,7 +77,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         is_twin = cls.reads.STAGE in settings.unread
         structure = None if is_twin else job.source.read_parses(cls.reads, data.texts)
         digest = data.digest() + (f"+{structure.digest()}" if structure else "")
-        plan = TrainingPlan.of(job, settings, digest, data.source, ratings=chosen_ratings(job), dropped=dropped)
+        plan = TrainingPlan.of(job, settings, digest, data.source, dropped)
         return train_once(plan, cls(plan, settings, data, structure)._learn)
 
     @staticmethod
@@ -213,7 +212,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             "corpora": corpora_of(self.plan, self.data.pairs),
             "calibration": calibration and asdict(calibration),
             "threshold": asdict(classifier.threshold) if classifier and classifier.threshold else None,
-            "chosen_by": self.plan.ratings.recorded() if self.plan.ratings else {"set": None},
             **self.facts(task.backbone, task.prepared),
         }
         further = classifier.save if classifier else None

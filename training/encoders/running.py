@@ -14,10 +14,10 @@ from typing import Any, Generic, Self, TypeVar
 import polars as pl
 
 from features import models
-from features.core.faults import EncoderDamaged, OtherSettings, WrongValue
+from features.core.faults import EncoderDamaged, OtherSettings
 from training.encoders.backbone import Backbone
 from training.encoders.frozen_states import SharedStates
-from training.encoders.ratings import ChosenRatings
+from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
 from training.loop import together
@@ -65,12 +65,10 @@ class TrainingPlan:
         settings: EncoderSettings,
         data_digest: str,
         source: Mapping[str, Any],
-        *,
-        ratings: ChosenRatings | None = None,
         dropped: int = 0,
     ) -> Self:
-        """Return the plan of a job from its completed settings and its data."""
-        folder = models.locate(settings.backbone, job.base)
+        """Return the plan of a job from its completed settings and its data; errors as in `chosen_ratings`."""
+        ratings, folder = chosen_ratings(job), models.locate(settings.backbone, job.base)
         return cls(job, settings, data_digest, models.digest(folder), source, ratings, dropped, folder)
 
     @property
@@ -116,11 +114,6 @@ class Learnt(Generic[TaskT]):
 def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
     job, settings = plan.job, plan.settings
-    if settings.by_ratings and plan.ratings is None:
-        raise WrongValue(
-            f"Encoders of kind {settings.kind!r} are chosen only by {' or '.join(settings.OWN_CHOICES)}, but "
-            f"`choose_by` of {settings.name!r} is {settings.choose_by!r}: leave it out."
-        )
     encoder = job.output / ENCODER
     if is_finished(encoder, plan):
         return encoder
@@ -276,6 +269,7 @@ def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: Backbone) -> dict
         "seconds": outcome.seconds,
         unit + PER_SECOND: outcome.per_second,
         "dev": outcome.best_scores,
+        "chosen_by": plan.ratings.recorded() if plan.ratings else {"set": None},
         **({"search": searched} if learnt.tried else {}),
     }
 

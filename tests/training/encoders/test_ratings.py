@@ -5,9 +5,8 @@ import pytest
 from scipy.stats import spearmanr
 from sentences import refused
 
-from features.core.faults import FileMissing, NothingToLearn, UnknownName, WrongValue
+from features.core.faults import FileMissing, NothingToLearn, UnknownName
 from training.encoders.ratings import chosen_ratings
-from training.encoders.running import TrainingPlan, train_once
 from training.encoders.settings import EncoderSettings
 from training.jobs import Source, TrainingJob
 
@@ -66,12 +65,6 @@ def test_a_set_that_the_job_does_not_bring_is_refused(job):
 def test_ratings_that_order_nothing_are_refused(job):
     with refused(NothingToLearn):
         chosen_ratings(job([("one", "two", 3), ("two", "three", 3)]))
-
-
-def test_a_kind_that_has_not_read_the_ratings_is_refused_before_it_learns(job):
-    plan = TrainingPlan(job(), job().settings, data_digest="d", backbone_digest="b", source={})
-    with refused(WrongValue):
-        train_once(plan, lambda: pytest.fail("it learns"))
 
 
 def test_a_file_that_is_missing_is_named(job):

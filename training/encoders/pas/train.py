@@ -21,12 +21,9 @@ from training.encoders.pair_task import Prepared
 from training.encoders.pair_training import PairTraining
 from training.encoders.pas.settings import PasSettings
 from training.encoders.structures import Structures
-from training.jobs import Source, TrainingJob
 from training.modules.parse import LabelNumbers
 from training.modules.span_pooling import SpanPooling
 from training.modules.tagging_transformer import ROLES, TaggingTransformer
-
-PasJob = TrainingJob[Source, PasSettings]
 
 
 class PasTraining(PairTraining[PasSettings, Frames]):

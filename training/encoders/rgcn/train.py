@@ -22,13 +22,10 @@ from training.encoders.backbone import Backbone, Tokens
 from training.encoders.pair_task import Batch, PairTable, PairTask, Prepared
 from training.encoders.pair_training import PairTraining
 from training.encoders.rgcn.settings import RgcnSettings
-from training.jobs import Source, TrainingJob
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import LabelNumbers
 from training.modules.parsing_transformer import ParsingTransformer
 from training.objectives import consistency_loss, info_nce_loss
-
-RgcnJob = TrainingJob[Source, RgcnSettings]
 
 
 class RgcnTask(PairTask[RgcnSettings]):

@@ -66,12 +66,8 @@ def explain_with(
     position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
     vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
-    cut = {text: note for text in position if (note := tell_cut(encoder, text))}
-    unknown = {text: note for text in position if (note := tell_unknown(encoder, text))}
-    return [
-        replace(explanation, notes=_notes(texts[n], cut, unknown))
-        for n, explanation in enumerate(explain_embeddings(texts, vectors[left], vectors[right], layout))
-    ]
+    explanations = explain_embeddings(texts, vectors[left], vectors[right], layout)
+    return [replace(each, notes=_notes(pair, encoder)) for pair, each in zip(texts, explanations, strict=True)]
 
 
 def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
@@ -79,8 +75,7 @@ def without_encoder(pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
     facets = tuple(FacetReading(name, similarity=None, prediction=None, standing=None) for name in METRICS)
     unknown = "Nothing is measured, because a sentence has no graph."
     return [
-        Explanation(a, b, None, None, facets, headline=unknown, notes=_notes((a, b), {}, {}))
-        for a, b in _normalised(pairs)
+        Explanation(a, b, None, None, facets, headline=unknown, notes=_notes((a, b))) for a, b in _normalised(pairs)
     ]
 
 
@@ -92,20 +87,19 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return texts
 
 
-def _notes(pair: tuple[str, str], cut: Mapping[str, str], unknown: Mapping[str, str]) -> tuple[str, ...]:
-    sides = tuple(zip("ab", pair, strict=True))
-    truncated = tuple(
-        f"Sentence {side} is truncated: {cut[text]}; the rest has no effect on similarities and predictions."
-        for side, text in sides
-        if text in cut
-    )
-    odd = tuple(
-        f"The encoder does not know {unknown[text]} of sentence {side}: unknown ones are all the same."
-        for side, text in sides
-        if text in unknown
-    )
-    foreign = tell_languages(pair)
-    return (*truncated, *odd, *([foreign] if foreign else []))
+def _notes(pair: tuple[str, str], encoder: "SentenceTransformer | None" = None) -> tuple[str, ...]:
+    notes = []
+    if encoder is not None:
+        for side, text in zip("ab", pair, strict=True):
+            if cut := tell_cut(encoder, text):
+                notes.append(
+                    f"Sentence {side} is truncated: {cut}; the rest has no effect on similarities and predictions."
+                )
+            if unknown := tell_unknown(encoder, text):
+                notes.append(f"The encoder does not know {unknown} of sentence {side}: unknown ones are all the same.")
+    if foreign := tell_languages(pair):
+        notes.append(foreign)
+    return tuple(notes)
 
 
 def explain_embeddings(
@@ -135,14 +129,14 @@ def _readings(
     layout: FacetLayout, similarities: NDArray[np.float64], predictions: NDArray[np.float64]
 ) -> tuple[FacetReading, ...]:
     readings = []
-    for k, facet in enumerate(layout.facets):
+    for facet, similarity, predicted in zip(layout.facets, similarities.tolist(), predictions.tolist(), strict=True):
         known = facet.reliability or Reliability(pairs=0)
         readings.append(
             FacetReading(
                 name=facet.name,
-                similarity=min(float(similarities[k]), 1.0),
-                prediction=None if math.isnan(predictions[k]) else float(predictions[k]),
-                standing=facet.standing(float(similarities[k])),
+                similarity=min(similarity, 1.0),
+                prediction=None if math.isnan(predicted) else predicted,
+                standing=facet.standing(similarity),
                 spearman=known.spearman,
                 interval=None if known.low is None or known.high is None else (known.low, known.high),
                 reliable=facet.is_clear,

@@ -131,10 +131,12 @@ def _extremes(facets: Sequence[FacetReading]) -> tuple[list[FacetReading], list[
     return highest, lowest
 
 
+def _first(texts: list[str]) -> list[str]:
+    return [*texts[:_MOST], f"{len(texts) - _MOST} more"] if len(texts) > _MOST else texts
+
+
 def _names(facets: Sequence[FacetReading]) -> str:
-    more = len(facets) - _MOST
-    names = [facet.name for facet in facets]
-    return joined([*names[:_MOST], f"{more} more"] if more > 0 else names)
+    return joined(_first([facet.name for facet in facets]))
 
 
 def _values(facets: Sequence[FacetReading]) -> str:
@@ -143,6 +145,4 @@ def _values(facets: Sequence[FacetReading]) -> str:
 
 def _predictions(facets: Sequence[FacetReading]) -> str:
     furthest = sorted(facets, key=lambda facet: -abs((facet.prediction or 0) - (facet.measured or 0)))
-    texts = [f"{f.name} {f.prediction:.2f} predicted, {f.measured:.2f} measured" for f in furthest[:_MOST]]
-    more = len(facets) - _MOST
-    return "; ".join([*texts, f"{more} more"] if more > 0 else texts)
+    return "; ".join(_first([f"{f.name} {f.prediction:.2f} predicted, {f.measured:.2f} measured" for f in furthest]))

@@ -182,14 +182,13 @@ class FacetLayout(Closed):
 
     def calibrated(self, similarities: NDArray[np.float64], measured: NDArray[np.floating]) -> Self:
         """Return the layout with calibration, reliability and usual similarities by dev pairs, (n_pairs, n_facets)."""
-        points = np.linspace(0, 1, QUANTILES)
-        quantiles = (
-            np.quantile(similarities, points, axis=0).round(_DECIMALS) if len(similarities) > 1 else np.empty((0, 0))
-        )
+        quantiles = np.empty((0, len(self.facets)))
+        if len(similarities) > 1:
+            quantiles = np.quantile(similarities, np.linspace(0, 1, QUANTILES), axis=0).round(_DECIMALS)
         facets = tuple(
             facet.model_copy(
                 update={
-                    "usual": tuple(quantiles[:, k].tolist()) if len(quantiles) else (),
+                    "usual": tuple(quantiles[:, k].tolist()),
                     "calibration": calibrate_facet(similarities[:, k], measured[:, k], IDENTITY.get(facet.name)),
                     "reliability": measure_reliability(similarities[:, k], measured[:, k]),
                 }

@@ -178,8 +178,8 @@ class S3bertSettings(TunedSettings):
             raise Conflict(
                 f"search cannot be had with {unsearched}: search without it, and add {unsearched} to what was chosen"
             )
-        unused = sorted(name for name in self.search if (name in _OF_MAP) == bool(self.layers_tuned))
-        if unused := [name for name in unused if name != "scale_learning_rate"]:
+        searched = self.search.keys() - {"scale_learning_rate"}
+        if unused := sorted(name for name in searched if (name in _OF_MAP) == bool(self.layers_tuned)):
             owner = "the map, which is learnt before the layers" if self.layers_tuned else "layers, and none is tuned"
             raise Conflict(f"search cannot vary {unused[0]!r} here: it belongs to {owner}")
         if self.facets is not None:

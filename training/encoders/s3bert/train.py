@@ -19,7 +19,6 @@ from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.learning import learn, learn_first
 from training.encoders.loading import load_start
-from training.encoders.ratings import chosen_ratings
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.s3bert.data import (
     DrawnPairs,
@@ -63,13 +62,12 @@ def train(job: S3bertJob) -> Path:
     settings = job.settings
     data = job.source.read(MeasuredPairs)
     check_pairs(data, settings)
-    ratings = chosen_ratings(job)
     if settings.kinds:
         data = data.keep((data.pairs["split"] != settings.splits[0]) | data.pairs["kind"].is_in(settings.kinds))
     kept, dropped = apart(data, settings.splits[0], settings.corpora)
     data = some_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
-    plan = TrainingPlan.of(job, settings, data.digest(), data.source, ratings=ratings, dropped=dropped)
+    plan = TrainingPlan.of(job, settings, data.digest(), data.source, dropped)
     return train_once(plan, lambda: _train(plan, data))
 
 
@@ -190,7 +188,6 @@ def _complete(
     report: dict[str, object],
 ) -> None:
     task, outcome = learnt.task, learnt.outcome
-    ratings = task.prepared.ratings
     if not outcome.best_step:
         log.warning("no step of the layers bettered the map, which is kept alone: `layers_tuned = 0` saves their time")
     backbone.eval()
@@ -211,7 +208,6 @@ def _complete(
         "facets": [facet.model_dump(exclude={"usual", "calibration"}) for facet in layout.facets],
         "history": [recorded(look) for look in outcome.history],
         "dev": None if outcome.best_scores is None else recorded(outcome.best_scores),
-        "chosen_by": ratings.recorded() if ratings else {"set": None},
         **report,
     }
     write_encoder(plan, learnt, backbone, facts, further=lambda folder: write_text(folder / FILE_NAME, layout.text()))

@@ -8,8 +8,7 @@ import pytest
 from features.parsers.settings import SrlSettings
 from training.data.parses import Frames
 from training.encoders.pas.settings import PasSettings
-from training.encoders.pas.train import PasJob
-from training.jobs import Source
+from training.jobs import Source, TrainingJob
 
 DOES = {"sees", "eats", "runs", "sleeps"}
 
@@ -61,6 +60,6 @@ def job(judged, frames, tiny_encoder, tmp_path):
             | given
         )
         files = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")
-        return PasJob(source=source or files, settings=settings, output=Path(tmp_path / run), ratings=ratings)
+        return TrainingJob(source=source or files, settings=settings, output=Path(tmp_path / run), ratings=ratings)
 
     return make

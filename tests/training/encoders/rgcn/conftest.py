@@ -10,8 +10,7 @@ from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from training.data.parses import Parses
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.rgcn.train import RgcnJob
-from training.jobs import Source
+from training.jobs import Source, TrainingJob
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +57,6 @@ def job(judged, parses, tiny_encoder, tmp_path):
             | given
         )
         files = Source(judged=tmp_path / "judged.parquet", parses=tmp_path / "parses.parquet")
-        return RgcnJob(source=source or files, settings=settings, output=Path(tmp_path / run), ratings=ratings)
+        return TrainingJob(source=source or files, settings=settings, output=Path(tmp_path / run), ratings=ratings)
 
     return make

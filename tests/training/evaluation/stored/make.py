@@ -147,7 +147,7 @@ def make_encoders():
     from training.encoders.rgcn.settings import RgcnSettings
     from training.encoders.s3bert import train as s3bert
     from training.encoders.s3bert.settings import S3bertSettings
-    from training.jobs import Source
+    from training.jobs import Source, TrainingJob
     from training.modules.parse import weights_of
 
     data, runs, start = STORED / "data", STORED / "runs", str(STORED / "start")
@@ -170,20 +170,19 @@ def make_encoders():
         "routes": Source(texts=data / "texts.parquet"),
     }
     loop = {"loop": LOOP | {"epochs": 3}}
-    of_aspects = aspect.AspectJob, aspect.train, AspectSettings
+    of_aspects = aspect.train, AspectSettings
     jobs = {
-        "s3bert": (s3bert.S3bertJob, s3bert.train, S3bertSettings, {"facet_dimensions": 2, "preset": "paper"}),
-        "rgcn": (rgcn.RgcnJob, rgcn.train, RgcnSettings, {"width": 8, "bases": 2, "objective": "softmax"}),
-        "pas": (pas.PasJob, pas.train, PasSettings, {"positive_label": "1"}),
+        "s3bert": (s3bert.train, S3bertSettings, {"facet_dimensions": 2, "preset": "paper"}),
+        "rgcn": (rgcn.train, RgcnSettings, {"width": 8, "bases": 2, "objective": "softmax"}),
+        "pas": (pas.train, PasSettings, {"positive_label": "1"}),
         "aspect": (*of_aspects, {"aspects": ["animal"], "held_out_labels": 0.4}),
         "routes": (*of_aspects, {"aspects": ["animal", "place"], "combine": "routes"}),
     }
-    for kind, (job, train, settings, given) in jobs.items():
+    for kind, (train, settings, given) in jobs.items():
         folder = runs / kind
         with patched():
-            encoder = train(
-                job(source=sources[kind], settings=settings.model_validate(usual | loop | given), output=folder)
-            )
+            chosen = settings.model_validate(usual | loop | given)
+            encoder = train(TrainingJob(source=sources[kind], settings=chosen, output=folder))
         (STORED / kind).mkdir()
         shutil.move(encoder, STORED / kind / "encoder")
         file = STORED / kind / "encoder" / "training.json"
