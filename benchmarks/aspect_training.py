@@ -124,7 +124,7 @@ def prepare(texts: list[str], labels: Any, epochs: int, *, kept: bool) -> Any:
     data = LabelledTexts.from_table(table.cast({"label": pl.String}), source={})
     model = start_model(models.locate(settings.backbone, Path()), settings, (), "cpu")
     backbone = Backbone(model, settings, torch.bfloat16)
-    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    tokens = backbone.tokenize(data.texts)
     return data, settings, AspectTask(backbone, tokens, plan_lessons(data, settings), settings)
 
 

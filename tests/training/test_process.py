@@ -109,7 +109,7 @@ def test_the_frozen_layers_and_the_embeddings_are_not_silent(
     monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr("training.encoders.backbone._TOKENS_AT_ONCE", 64)
     backbone: Backbone = load_backbone(settings, tiny_encoder, prepare_machine(settings.loop, tmp_path))
-    tokens = backbone.tokenize(measured.texts, max_tokens=32)
+    tokens = backbone.tokenize(measured.texts)
     with caplog.at_level(logging.INFO, logger="training"):
         assert backbone.keep_states(tokens)
         backbone.embed_many(tokens, measured.first)

@@ -77,13 +77,16 @@ class Backbone:
     """A SentenceTransformer whose last layers are tuned; all others are frozen.
 
     `all` tunes the token embeddings as well. States at the cut are kept in memory, or in a file if they do not fit.
+    Where no layer is tuned it computes in float32, whatever the precision: what is learnt are then linear layers on the
+    embeddings of the start model, to their last digits.
     `beside` gives further input of the modules after the transformer, such as trees, by positions of sentences.
     """
 
     beside: Callable[[NDArray[np.int64]], dict[str, Tensor]] | None = None
 
     def __init__(self, model: SentenceTransformer, settings: TunedSettings, precision: torch.dtype) -> None:
-        self.model, self.settings, self.precision = model, settings, precision
+        self.model, self.settings = model, settings
+        self.precision = precision if settings.layers_tuned else torch.float32
         self.device = model.device
         transformer: Any = model.transformers_model
         self.layers, self.transformer = find_layers(transformer), transformer
@@ -113,6 +116,11 @@ class Backbone:
         """Dimension of a sentence embedding (d)."""
         return int(self.model.get_embedding_dimension() or 0)
 
+    @property
+    def computing(self) -> str:
+        """Precision and device, for messages: "bfloat16 on cpu"."""
+        return f"{str(self.precision).removeprefix('torch.')} on {self.device}"
+
     def train(self) -> None:
         """Switch on the dropout of the tuned layers, as far as the settings ask for it."""
         self._learning.train(bool(self.settings.dropout))
@@ -123,9 +131,9 @@ class Backbone:
         """Switch off dropout."""
         self._learning.eval()
 
-    def tokenize(self, texts: Sequence[str], *, max_tokens: int) -> Tokens:
-        """Return the token ids of sentences, the special ones included, at most `max_tokens` each."""
-        limit = min(max_tokens, int(self.model.max_seq_length or max_tokens))
+    def tokenize(self, texts: Sequence[str]) -> Tokens:
+        """Return the token ids of sentences, the special ones included, as many of each as the model reads."""
+        limit = int(self.model.max_seq_length or 2**30)
         prompt = self.model.prompts.get(self.model.default_prompt_name or "", "")  # `encode` puts it before each
         some = [f"{prompt}{text}" for text in texts]
         made = self.model.tokenizer(some, truncation=True, max_length=limit, padding=False, return_attention_mask=False)

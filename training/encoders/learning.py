@@ -48,7 +48,7 @@ def learn(
     Without a search, every process does what comes `before` that. The settings of its loop are those of the plan,
     unless the task has a `loop` of its own.
     """
-    log.info("%s, %s on %s", about, str(machine.precision).removeprefix("torch."), machine.device)
+    log.info("%s", about)
     points = plan.settings.points()
     if points[0].values:
         _search(plan, machine, points, make_task, complete)

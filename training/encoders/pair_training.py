@@ -161,7 +161,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
         backbone.keep_states(tokens, self.plan.shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
-        about = f"{len(train)} training pairs, {len(dev)} dev pairs, {len(self.data.texts)} sentences"
+        counts = f"{len(train)} training pairs, {len(dev)} dev pairs, {len(self.data.texts)} sentences"
+        about = f"{counts}, {backbone.computing}"
         learn(self.plan, machine, self.make_task(backbone, prepared), self._complete, about=about)
 
     def _prepare(self, further: Sequence[str], device: str, precision: torch.dtype) -> tuple[Backbone, Tokens]:
@@ -169,7 +170,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         texts = self.data.texts
         backbone = Backbone(self.start(device), self.settings, precision)
         if self.structure is None:
-            return backbone, backbone.tokenize([*texts, *further], max_tokens=self.settings.max_tokens)
+            return backbone, backbone.tokenize([*texts, *further])
         if missing := len(texts) - len(self.structure):
             log.warning("%s of %s sentences %s", f"{missing:,}", f"{len(texts):,}", self.lacking)
         transformer: Any = backbone.model[0]

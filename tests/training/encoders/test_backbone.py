@@ -35,7 +35,7 @@ def test_only_the_last_layers_learn(backbone):
     names = backbone.tuned_parameters()
     assert names
     assert all(name.startswith(("encoder.layer.1.", "encoder.layer.2.")) for name in names)
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     backbone.embed(tokens, np.arange(4)).sum().backward()
     for name, parameter in backbone.transformer.named_parameters():
         assert (parameter.grad is not None) == (name in names)
@@ -45,7 +45,7 @@ def test_only_the_last_layers_learn(backbone):
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
     backbone = make(tiny_encoder, layers=layers, cache_gib=1.0 if kept else 0.0)
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     assert backbone.keep_states(tokens) == (kept and layers < 3)  # with all layers tuned there is nothing to keep
     expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(TEXTS)
     order = np.array([2, 0, 3, 1])
@@ -55,12 +55,12 @@ def test_embeddings_are_those_of_the_plain_encoder(tiny_encoder, kept, layers):
 
 def test_words_that_a_model_puts_before_each_sentence_are_learnt_with_too(backbone):
     backbone.model.prompts, backbone.model.default_prompt_name = {"own": "the house: "}, "own"
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(4)), backbone.model.encode(TEXTS), atol=1e-5)
 
 
 def test_states_are_those_of_some_sentences_only(backbone, tiny_encoder):
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     some = tokens.only(np.array([3, 0]))
     assert some.lengths.tolist() == [tokens.lengths[0], 0, 0, tokens.lengths[3]]
     assert backbone.keep_states(some)
@@ -71,7 +71,7 @@ def test_states_are_those_of_some_sentences_only(backbone, tiny_encoder):
 
 
 def test_states_are_kept_where_they_fit_only(backbone, tiny_encoder):
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     size = len(tokens.ids) * 48 * 4 / 2**30
     assert not make(tiny_encoder, cache_gib=size * 0.99).keep_states(tokens)
     assert make(tiny_encoder, cache_gib=size * 1.01).keep_states(tokens)
@@ -81,7 +81,7 @@ def test_kept_states_change_no_gradient(tiny_encoder):
     gradients = []
     for cache_gib in (0.0, 1.0):
         backbone = make(tiny_encoder, cache_gib=cache_gib)
-        tokens = backbone.tokenize(TEXTS, max_tokens=32)
+        tokens = backbone.tokenize(TEXTS)
         backbone.keep_states(tokens)
         backbone.embed(tokens, np.arange(4))[:, :5].sum().backward()
         gradients.append([p.grad.clone() for p in backbone.tuned_parameters().values()])
@@ -99,7 +99,7 @@ def test_both_ways_to_compute_attention_give_the_same_embeddings_and_gradients(
     for fused_from in (0, 10_000):
         monkeypatch.setitem(backbone_module._FUSED_FROM, precision, fused_from)
         backbone = make(tiny_encoder, precision=precision, dropout=False)
-        tokens = backbone.tokenize([*texts, "a dog"], max_tokens=64)
+        tokens = backbone.tokenize([*texts, "a dog"])
         embeddings = backbone.embed(tokens, np.arange(4))
         embeddings[:, 0].sum().backward()
         gradients = torch.cat([parameter.grad.flatten() for parameter in backbone.tuned_parameters().values()])
@@ -117,7 +117,7 @@ def test_many_sentences_are_cut_into_pieces_and_come_back_in_order(backbone):
         " ".join(random.choice(["cat", "dog", "the", "a", "red", "runs"], size=int(n)))
         for n in random.integers(1, 20, 90)
     ]
-    tokens = backbone.tokenize(texts, max_tokens=32)
+    tokens = backbone.tokenize(texts)
     expected = backbone.model.encode(texts)
     np.testing.assert_allclose(backbone.embed(tokens, np.arange(90)).detach().cpu().numpy(), expected, atol=1e-5)
 
@@ -154,7 +154,7 @@ def test_dropout_of_the_states_leaves_that_of_the_attention_weights_out(tiny_enc
     drawn = {}
     for dropout in (True, "states", False):
         backbone = make(tiny_encoder, layers=1, dropout=dropout)
-        tokens = backbone.tokenize(TEXTS, max_tokens=32)
+        tokens = backbone.tokenize(TEXTS)
         shapes = drawn.setdefault(dropout, [])
         real = torch.nn.functional.dropout
 
@@ -184,14 +184,14 @@ def test_attention_that_is_not_found_keeps_its_dropout_and_is_told(tiny_encoder,
 
 
 def test_long_sentences_are_cut(backbone):
-    tokens = backbone.tokenize(["cat " * 100, "dog"], max_tokens=10)
-    assert tokens.lengths.tolist() == [10, 3]
-    assert backbone.tokenize(["cat " * 100], max_tokens=100).lengths.tolist() == [32]  # the model's own limit
+    assert backbone.tokenize(["cat " * 100]).lengths.tolist() == [32]
+    backbone.model.max_seq_length = 10
+    assert backbone.tokenize(["cat " * 100, "dog"]).lengths.tolist() == [10, 3]
 
 
 def test_bfloat16_is_near_float32(tiny_encoder):
     exact, rough = make(tiny_encoder), make(tiny_encoder, precision=torch.bfloat16)
-    tokens = exact.tokenize(TEXTS, max_tokens=32)
+    tokens = exact.tokenize(TEXTS)
     rough.keep_states(tokens)
     left, right = exact.embed_many(tokens, np.arange(4)), rough.embed_many(tokens, np.arange(4))
     assert right.dtype == np.float32
@@ -215,7 +215,7 @@ def test_states_that_do_not_fit_into_memory_are_kept_in_a_file(tiny_encoder, tmp
         inside, beside = (
             make(tiny_encoder, precision=precision, cache_gib=gib, disk_gib=1.0 - gib) for gib in (1.0, 0.0)
         )
-        tokens = inside.tokenize(TEXTS, max_tokens=32)
+        tokens = inside.tokenize(TEXTS)
         assert inside.keep_states(tokens) == beside.keep_states(tokens) is True
         assert torch.equal(inside.states, beside.states)
         everything = np.arange(4)
@@ -229,7 +229,7 @@ def test_a_disk_without_room_is_told_and_the_states_are_computed_again(tiny_enco
 
     monkeypatch.setattr("os.posix_fallocate", full)
     backbone = make(tiny_encoder, cache_gib=0.0, disk_gib=1.0)
-    assert not backbone.keep_states(backbone.tokenize(TEXTS, max_tokens=32))
+    assert not backbone.keep_states(backbone.tokenize(TEXTS))
     assert "recomputed in every step" in caplog.text
 
 
@@ -239,7 +239,7 @@ def test_all_layers_are_the_embeddings_too_and_no_pooler(tiny_encoder):
     frozen = {name for name, _ in backbone.transformer.named_parameters()} - set(names)
     assert "embeddings.word_embeddings.weight" in names
     assert frozen == {"pooler.dense.weight", "pooler.dense.bias"}
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     assert not backbone.keep_states(tokens)
     backbone.train()
     backbone.embed(tokens, np.arange(4)).sum().backward()

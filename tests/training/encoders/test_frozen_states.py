@@ -34,7 +34,7 @@ def make(tiny_encoder, monkeypatch):
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
 def test_a_later_training_takes_what_the_first_has_computed(make, tmp_path, precision):
     alone, first, second = (make(precision=precision) for _ in range(3))
-    tokens = alone.tokenize(TEXTS, max_tokens=32)
+    tokens = alone.tokenize(TEXTS)
     shared = SharedStates(tmp_path, "backbone")
     assert alone.keep_states(tokens)
     assert first.keep_states(tokens, shared)
@@ -47,7 +47,7 @@ def test_a_later_training_takes_what_the_first_has_computed(make, tmp_path, prec
 
 def test_a_training_says_once_where_its_outputs_are(make, tmp_path, caplog):
     caplog.set_level("INFO", logger="training")
-    tokens = make().tokenize(TEXTS, max_tokens=32)
+    tokens = make().tokenize(TEXTS)
     for shared in (None, SharedStates(tmp_path, "backbone"), SharedStates(tmp_path, "backbone")):
         make().keep_states(tokens, shared)
     assert caplog.messages == [
@@ -60,9 +60,9 @@ def test_a_training_says_once_where_its_outputs_are(make, tmp_path, caplog):
 
 
 def test_what_makes_other_outputs_makes_another_file(make, tmp_path, monkeypatch):
-    tokens = make().tokenize(TEXTS, max_tokens=32)
-    fewer = make().tokenize(TEXTS[:2], max_tokens=32)
-    cut = make().tokenize([" ".join(TEXTS[:2]), TEXTS[2]], max_tokens=32)
+    tokens = make().tokenize(TEXTS)
+    fewer = make().tokenize(TEXTS[:2])
+    cut = make().tokenize([" ".join(TEXTS[:2]), TEXTS[2]])
     for given, words, backbone in (
         ({}, tokens, "backbone"),
         ({"layers": 1}, tokens, "backbone"),
@@ -80,7 +80,7 @@ def test_what_makes_other_outputs_makes_another_file(make, tmp_path, monkeypatch
 def test_without_room_each_training_keeps_its_own(make, tmp_path, monkeypatch):
     shared = SharedStates(tmp_path, "backbone")
     backbone = make(cache_gib=0.0, disk_gib=0.0)
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
     assert not backbone.keep_states(tokens, shared)  # neither memory nor disk may hold it
 
     def full(*_):
@@ -96,7 +96,7 @@ def test_the_oldest_make_room_for_a_new_one(make, tmp_path):
     shared = SharedStates(tmp_path, "backbone")
     kept = []
     for count in (3, 2, 1):
-        tokens = make().tokenize(TEXTS[:count], max_tokens=32)
+        tokens = make().tokenize(TEXTS[:count])
         size = len(tokens.ids) * 48 * 4
         # Room for this one and the one before it.
         backbone = make(disk_gib=(size + (kept[-1] if kept else 0)) / 2**30)
@@ -107,7 +107,7 @@ def test_the_oldest_make_room_for_a_new_one(make, tmp_path):
 
 def test_what_was_ended_in_the_middle_is_not_taken(make, tmp_path, monkeypatch):
     backbone = make()
-    tokens = backbone.tokenize(TEXTS, max_tokens=32)
+    tokens = backbone.tokenize(TEXTS)
 
     def interrupted(*_):
         raise KeyboardInterrupt

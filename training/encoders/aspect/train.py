@@ -1,11 +1,9 @@
 """Train an encoder of aspects."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-import torch
 
 from training.data.labelled_texts import LabelledTexts
 from training.encoders.aspect.data import learnt_from, plan_lessons, resolved
@@ -34,9 +32,8 @@ def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) ->
     machine = prepare_machine(settings.loop, plan.job.output)
     routes = [lesson.route for lesson in curriculum.lessons if lesson.route is not None]
     model = start_model(plan.backbone, settings, routes, str(machine.device))
-    # What a linear layer is learnt from are the embeddings of the start model to the last digits.
-    backbone = Backbone(model, settings, machine.precision if settings.layers_tuned else torch.float32)
-    tokens = backbone.tokenize(data.texts, max_tokens=settings.max_tokens)
+    backbone = Backbone(model, settings, machine.precision)
+    tokens = backbone.tokenize(data.texts)
     texts, dev = curriculum.texts, curriculum.dev
     used = np.union1d(texts, dev)
     position = position_of_layers(model, settings)
@@ -64,8 +61,8 @@ def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) ->
 
     learn(
         plan,
-        replace(machine, precision=backbone.precision),
+        machine,
         lambda settings: AspectTask(backbone, tokens, curriculum, settings),
         complete,
-        about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}",
+        about=f"{len(texts)} training texts, {len(dev)} dev texts, {cut}, {backbone.computing}",
     )

@@ -139,17 +139,13 @@ def _map_groups(dense: Dense) -> list[Group]:
 class StartEmbeddings:
     """Embeddings that a training starts from, encoded where the store lacks them, before its backbone is changed."""
 
-    def __init__(
-        self, data: MeasuredPairs, further: Sequence[str], backbone: Backbone, settings: S3bertSettings, digest: str
-    ) -> None:
-        self._data, self._further, self.backbone = data, further, backbone
-        self._settings, self._digest = settings, digest
+    def __init__(self, data: MeasuredPairs, further: Sequence[str], backbone: Backbone, digest: str) -> None:
+        self._data, self._further, self.backbone, self._digest = data, further, backbone, digest
 
     @cached_property
     def tokens(self) -> Tokens:
         """Word pieces of all sentences, in one list, because the states of frozen layers are indexed by it."""
-        limit = self._settings.max_tokens if self._settings.layers_tuned else self.backbone.model.max_seq_length
-        return self.backbone.tokenize([*self._data.texts, *self._further], max_tokens=limit or 2**30)
+        return self.backbone.tokenize([*self._data.texts, *self._further])
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:

@@ -79,7 +79,7 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
     placed = plan.ratings.among(data.texts) if plan.ratings else None
     machine = prepare_machine(settings.loop, plan.job.output)
     backbone = load_backbone(settings, plan.backbone, machine)
-    start = StartEmbeddings(data, placed.further if placed else (), backbone, settings, plan.backbone_digest)
+    start = StartEmbeddings(data, placed.further if placed else (), backbone, plan.backbone_digest)
     stored = data.teacher if settings.teacher == "store" else None
     targets = make_targets(data.metrics(facets), train_pairs, settings)
     prepared = Prepared(
@@ -98,7 +98,7 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
         warn_of_teacher(data, settings, plan.backbone_digest)
     mapped = None
     if settings.map_epochs and before is None:
-        vectors = start.vectors
+        vectors = start.vectors  # before the model has a map
         mapped = MappedEmbeddings(vectors, add_map(backbone.model, len(facets) * width, seed=settings.loop.seed))
     first = before.facets[0].start if before else mapped.vectors.shape[1] if mapped else 0
     layout = plan_layout(facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity)
@@ -133,21 +133,14 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
     def complete(learnt: Learnt[S3bertTask]) -> None:
         _complete(plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
-    about = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
+    counts = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
     for part, make_task in parts.items():
         with ExitStack() as stack:
             if part == MAP:  # its products are small: where another process works, two threads take nine times as long
                 stack.callback(torch.set_num_threads, torch.get_num_threads())
                 torch.set_num_threads(settings.loop.threads or 1)
             if part == [*parts][-1]:
-                learn(
-                    plan,
-                    replace(machine, precision=backbone.precision),
-                    make_task,
-                    complete,
-                    about=about,
-                    before=_draw_back,
-                )
+                learn(plan, machine, make_task, complete, about=f"{counts}, {backbone.computing}", before=_draw_back)
             else:
                 outcome = learn_first(plan, machine, part, make_task(settings))
                 history = [recorded(look) for look in outcome.history]
@@ -227,13 +220,10 @@ def _embed(texts: Sequence[str], task: S3bertTask, data: MeasuredPairs, backbone
 
 def load_backbone(settings: S3bertSettings, folder: Path, machine: Machine) -> Backbone:
     """Load the start model from its folder as a backbone to tune."""
-    # Embeddings that a map is learnt from are those of the start model to the last digits.
-    precision = machine.precision if settings.layers_tuned else torch.float32
-    backbone = Backbone(load_start(folder, settings.backbone, device=str(machine.device)), settings, precision)
+    model = load_start(folder, settings.backbone, device=str(machine.device))
     if settings.layers_tuned:  # the finished encoder reads as much as was trained and chosen on
-        model = backbone.model
         model.max_seq_length = min(settings.max_tokens, model.max_seq_length or settings.max_tokens)
-    return backbone
+    return Backbone(model, settings, machine.precision)
 
 
 def _scaled(layout: FacetLayout, scales: Tensor, targets: Targets) -> FacetLayout:

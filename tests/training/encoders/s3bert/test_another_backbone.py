@@ -85,7 +85,7 @@ def test_embeddings_and_gradients_are_those_of_the_plain_encoder(mpnet, kept, la
     plain = SentenceTransformer(str(mpnet), device="cpu")
     settings = AspectSettings(layers_tuned=layers, dropout=False, cache_gib=1.0 if kept else 0.0, disk_gib=0.0)
     backbone = Backbone(SentenceTransformer(str(mpnet), device="cpu"), settings, torch.float32)
-    tokens = backbone.tokenize(TEXTS, max_tokens=64)
+    tokens = backbone.tokenize(TEXTS)
     assert backbone.keep_states(tokens) == (kept and layers != "all")
     found = backbone.embed(tokens, np.arange(len(TEXTS)))
     np.testing.assert_allclose(found.detach().numpy(), plain.encode(TEXTS), atol=1e-5)

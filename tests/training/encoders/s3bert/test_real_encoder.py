@@ -32,7 +32,7 @@ def folder():
 def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, room, tmp_path):
     settings = S3bertSettings(**room, loop=LoopSettings(precision="float32", device="cpu"))
     backbone = load_backbone(settings, folder, prepare_machine(settings.loop, tmp_path))
-    tokens = backbone.tokenize(TEXTS, max_tokens=128)
+    tokens = backbone.tokenize(TEXTS)
     assert backbone.keep_states(tokens) == (len(room) < 2)
     expected = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
     np.testing.assert_allclose(backbone.embed_many(tokens, np.arange(3)), expected, atol=1e-5)
@@ -41,7 +41,7 @@ def test_the_cut_backbone_computes_what_the_plain_encoder_does(folder, room, tmp
 def test_bfloat16_changes_similarities_by_less_than_a_hundredth(folder, tmp_path):
     settings = S3bertSettings(loop=LoopSettings(precision="bfloat16", device="cpu"))
     backbone = load_backbone(settings, folder, prepare_machine(settings.loop, tmp_path))
-    tokens = backbone.tokenize(TEXTS, max_tokens=128)
+    tokens = backbone.tokenize(TEXTS)
     backbone.keep_states(tokens)
     found = backbone.embed_many(tokens, np.arange(3))
     exact = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)

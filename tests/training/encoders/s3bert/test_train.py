@@ -67,7 +67,7 @@ def test_the_folder_has_the_vectors_that_the_training_ended_with(job, monkeypatc
         outcome = run(self)
         backbone = self.task.embedder.backbone
         backbone.states = None
-        tokens = backbone.tokenize(SENTENCES, max_tokens=32)
+        tokens = backbone.tokenize(SENTENCES)
         kept["vectors"] = backbone.embed_many(tokens, np.arange(3))
         return outcome
 
