@@ -52,8 +52,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
 
     reads: ClassVar[type[Any]]
     """What is read as structure of the sentences, unless the settings ask for a twin without."""
-    lacking: ClassVar[str]
-    """End of the log message on sentences without a structure."""
 
     plan: TrainingPlan
     settings: SettingsT  # settings of the encoder, with labels filled in
@@ -172,7 +170,10 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         if self.structure is None:
             return backbone, backbone.tokenize([*texts, *further])
         if missing := len(texts) - len(self.structure):
-            log.warning("%s of %s sentences %s", f"{missing:,}", f"{len(texts):,}", self.lacking)
+            log.warning(
+                "%s of %s sentences have no %s and are trained on without them (`facetflow rejects` says why)",
+                *(f"{missing:,}", f"{len(texts):,}", self.reads.WHAT),
+            )
         transformer: Any = backbone.model[0]
         tokens, backbone.beside = read_sentences(transformer, texts, self.structure, further)
         return backbone, tokens

@@ -30,7 +30,6 @@ class PasTraining(PairTraining[PasSettings, Frames]):
     """Training with predicates and their arguments as structure; the twin has no spans."""
 
     reads = Frames
-    lacking = "have no semantic roles and are trained on without spans; `facetflow rejects` says why"
 
     @staticmethod
     def learnt_from(data: LabelledPairs, settings: PasSettings) -> LabelledPairs:

@@ -72,7 +72,6 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
     """Training with dependency trees as structure; the twin has no graph."""
 
     reads = Parses
-    lacking = "have no dependency tree and are trained on without one (`facetflow rejects` says why)"
 
     def warn_of_little(self, train: PairTable, dev: PairTable) -> None:
         """Warn also of missing hard negatives, and of a dev pair with no other of its batch to be told from."""

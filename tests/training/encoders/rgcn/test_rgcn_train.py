@@ -61,7 +61,7 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     assert course["parser"] == {
         "identity": parses.parser, "trees": len(judged.texts) - 1, "sentences": len(judged.texts)
     }  # fmt: skip
-    assert f"1 of {len(judged.texts)} sentences have no dependency tree" in caplog.text
+    assert f"1 of {len(judged.texts)} sentences have no dependency trees" in caplog.text
     classifier, encoder = PairClassifier.load(folder), load_encoder(folder, device="cpu")
     dev = judged.select(splits=["dev"])
     left, right = (torch.from_numpy(encoder.encode([dev.texts[n] for n in side])) for side in (dev.first, dev.second))
