@@ -60,8 +60,19 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
 
 
 def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer":
-    """Load the model that a training starts from, called `name` in messages; a ModelError if it cuts its embeddings."""
+    """Load the model that a training starts from, called `name` in messages.
+
+    Raises:
+        ModelError: if it cuts its embeddings, or reads more than word pieces.
+    """
+    from training.modules.structured_transformer import StructuredTransformer
+
     model = load_encoder(folder, device=device)
+    if isinstance(model[0], StructuredTransformer):
+        raise BackboneUnfit(
+            f"the backbone {name!r} reads {model[0].what} of its sentences, and this training has only their word "
+            "pieces: choose another backbone, such as all-MiniLM-L6-v2"
+        )
     if model.truncate_dim is not None:
         raise BackboneUnfit(
             f"the backbone {name!r} cuts its embeddings to {model.truncate_dim} dimensions, which training does not: "

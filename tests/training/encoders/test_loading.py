@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from sentences import refused
 from features.core.faults import BackboneUnfit, EncoderDamaged, LibraryMissing
 from features.parsers.devices import resolve_device
 from training.encoders.loading import load_encoder, load_start
+
+STORED = Path(__file__).parents[1] / "evaluation" / "stored"
 
 
 @pytest.mark.parametrize(
@@ -111,3 +114,9 @@ def test_a_start_model_that_cuts_its_embeddings_is_refused(tiny_encoder, tmp_pat
     assert load_encoder(tmp_path, device="cpu").encode("a cat").shape == (16,)
     with refused(BackboneUnfit):
         load_start(tmp_path, "mine", device="cpu")
+
+
+@pytest.mark.parametrize("kind", ["pas", "rgcn"])
+def test_a_backbone_that_reads_trees_or_spans_is_refused(kind):
+    with refused(BackboneUnfit):
+        load_start(STORED / kind / "encoder", "mine", device="cpu")
