@@ -23,7 +23,7 @@ from sentence_transformers.base.modules import Dense, Normalize, Router
 from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor, nn
 
-from features.core.faults import BackboneUnfit
+from features.core.faults import BackboneUnfit, NameNotAllowed
 from training.data.shared_labels import Positions, SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson
@@ -181,7 +181,12 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
 
 
 def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], device: str) -> SentenceTransformer:
-    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone."""
+    """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone.
+
+    Raises:
+        BackboneUnfit: when `pooling` is set, and the backbone has none to replace.
+        NameNotAllowed: when torch does not allow the name of a route.
+    """
     model = load_start(folder, settings.backbone, device=device)
     config: Any = getattr(model.transformers_model, "config", None)
     longest = int(getattr(config, "max_position_embeddings", None) or model.max_seq_length or 512)
@@ -196,6 +201,11 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
                 f"`pooling` of the encoder {settings.name!r} out"
             )
         modules[positions[0]] = Pooling(modules[positions[0]].embedding_dimension, pooling_mode=settings.pooling)
+    if taken := [route for route in routes if "." in route or hasattr(nn.ModuleDict(), route)]:
+        raise NameNotAllowed(
+            f"the aspect {taken[0]!r} cannot be the name of a route of the encoder {settings.name!r}: it has a dot, or "
+            "torch uses it itself; give it another name in `aspects` of its corpus"
+        )
     if routes or not settings.layers_tuned:
         width = int(model.get_embedding_dimension() or 0)
         layers = {route: [_identity(width)] for route in routes}

@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from sentences import refused
 
+from features.core.faults import NameNotAllowed
 from training.data.triplets import TripletMaker, in_batch_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
 from training.encoders.aspect.task import AspectTask, start_model
@@ -158,3 +160,10 @@ def test_a_text_that_fits_exactly_is_not_cut(make):
     for limit, cut in ((length + 1, False), (length, False), (length - 1, True)):
         task.backbone.model.max_seq_length = limit
         assert task.backbone.tokenize([text, ""]).cut.tolist() == [cut, False]
+
+
+@pytest.mark.parametrize("name", ["type", "of.place"])
+def test_a_route_cannot_have_a_name_that_torch_takes(job, tiny_encoder, name):
+    settings = job(aspects=["animal", name], combine="routes").settings
+    with refused(NameNotAllowed):
+        start_model(tiny_encoder, settings, settings.aspects, "cpu")
