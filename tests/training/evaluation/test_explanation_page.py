@@ -56,6 +56,13 @@ def test_a_facet_that_is_not_reliable_is_greyed_and_not_marked():
     assert page.count('<tr class="unclear"') == 2
 
 
+def test_numbers_around_0_are_told_as_on_other_pages():
+    facet = FacetReading("negations", 0.1, -0.001, None, 0.1, (-0.1, 0.3))
+    page = render_explanations([Explanation("a", "b", -0.001, None, (facet,))], {}, FACTS, "none")
+    assert "Similarity of the whole embeddings 0.00." in page
+    assert "<td>0.10 <small>−0.10 to 0.30</small></td>" in page
+
+
 def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp_path):
     (pair,) = explain_graphs([(decode("(s / sleep-01 :ARG0 (b / boy))"), decode("(s / sleep-01 :polarity -)"))])
     page = tmp_path / "explained.html"
