@@ -38,7 +38,8 @@ def drawn(call, **values):
         "{{ ui.described({x: x}) }}",
         "{{ ui.listed({x: x}, code=true) }}",
         "{{ ui.lines([x]) }}",
-        "{{ ui.scores({'columns': {x: x}, 'rows': [[x]], 'title': x, 'note': x}) }}",
+        "{% call ui.grid({x: x}, words=[x], caption=x) %}{{ x }}{% endcall %}",
+        "{{ ui.scores({'title': x, 'columns': [x], 'rows': [[x]], 'note': x}) }}",
         "{{ x | code }}",
     ],
 )
