@@ -26,6 +26,7 @@ from features.metrics.overlap import BAGS
 from features.metrics.registry import METRICS
 from features.metrics.triples import TRIPLES
 
+_FIRST = "smatch"  # facet whose matches are coloured until another is chosen
 _RISE, _LINE, _PAD = 52.0, 16.0, 8.0
 _BETWEEN, _MARGIN = 48.0, 14.0
 _WIDEST = 1040.0  # graphs of wider pairs are stacked
@@ -39,12 +40,12 @@ _PARTS = re.compile(r"[^-_/. ]*[-_/. ]?")
 Element = tuple[str, int]  # kind and index, as in `Item`
 
 
-def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = "smatch") -> Markup:
+def draw_pair(pair: GraphPair, titles: tuple[str, str]) -> Markup:
     """Return a drawing of a pair as a file of its own, with its style, its key and its namespace inside.
 
-    The matches of one facet are coloured; above each graph stands its title, such as its sentence.
+    The matches of Smatch are coloured; above each graph stands its title, such as its sentence, perhaps empty.
     """
-    left, right = (_Side(pair, side, facet, title) for side, title in enumerate(titles))
+    left, right = (_Side(pair, side, _FIRST, title) for side, title in enumerate(titles))
     if left.width + right.width + _BETWEEN <= _WIDEST:
         for side in (left, right):
             side.make_room(max(len(left.title), len(right.title)))
@@ -57,12 +58,12 @@ def draw_pair(pair: GraphPair, titles: tuple[str, str] = ("", ""), facet: str = 
         sides=[(_MARGIN, _MARGIN, left), (x, y, right)],
         width=max(_MARGIN + left.width, x + right.width, 460.0 - _MARGIN) + _MARGIN,
         height=max(_MARGIN + left.height, y + right.height) + _MARGIN + 22,
-        facet=next(each for each in pair.facets if each.name == facet),
+        facet=next(each for each in pair.facets if each.name == _FIRST),
         alone=True,
     )
 
 
-def draw_sides(pair: GraphPair, titles: tuple[str, str], facet: str = "smatch") -> list[Markup]:
+def draw_sides(pair: GraphPair, titles: tuple[str, str], facet: str = _FIRST) -> list[Markup]:
     """Return a drawing of each graph to embed in a page, which explains the colours.
 
     Every element has the classes `y-<facet>` or `x-<facet>` of all facets that read it, and `y` or `x` for one of them.
@@ -247,9 +248,6 @@ def fold_label(text: str, width: float, size: float) -> list[str]:
                 lines.append("")
             lines[-1] += sign
     return lines
-
-
-_FIRST = "smatch"
 
 
 def facet_rules() -> Markup:

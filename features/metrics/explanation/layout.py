@@ -58,19 +58,19 @@ def lay_out(
             layers[rank].append(len(widths))
             chain.append(len(widths))
             widths.append(max(_WAY, label))
+            ranks.append(rank)
         if len(chain) == 1:
             widths[lower] = max(widths[lower], label)
         chain.append(lower)
         links += pairwise(chain)
         chains.append(chain if upper == source else chain[::-1])
-    _order(layers, links)
+    _order(layers, links, ranks)
     x = _place(layers, links, widths)
     heights = [max((sizes[node][1] for node in layer if node < len(sizes)), default=0.0) for layer in layers]
     tops = [sum(heights[:rank]) + rise * rank for rank in range(len(layers))]
-    rank_of = {node: rank for rank, layer in enumerate(layers) for node in layer}
     return Layout(
         centres=[(x[node], tops[ranks[node]]) for node in range(len(sizes))],
-        ways=[[(x[way], tops[rank_of[way]] + heights[rank_of[way]] / 2) for way in chain[1:-1]] for chain in chains],
+        ways=[[(x[way], tops[ranks[way]] + heights[ranks[way]] / 2) for way in chain[1:-1]] for chain in chains],
         width=max(x[node] + widths[node] / 2 for layer in layers for node in layer),
         height=tops[-1] + heights[-1],
     )
@@ -111,28 +111,27 @@ def _ranks(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> tuple[l
     return ranks, list(met)
 
 
-def _order(layers: list[list[int]], links: Sequence[tuple[int, int]]) -> None:
+def _order(layers: list[list[int]], links: Sequence[tuple[int, int]], ranks: Sequence[int]) -> None:
     """Sort each layer by the mean place of its neighbours, down and up again; keep the order with fewest crossings."""
     above, below = _neighbours(links)
-    best, fewest = [list(layer) for layer in layers], _crossings(layers, links)
+    best, fewest = [list(layer) for layer in layers], _crossings(layers, links, ranks)
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         for rank in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
             fixed = {node: position for position, node in enumerate(layers[rank - 1 if down else rank + 1])}
             wanted: dict[int, tuple[float, int]] = {}
             for position, node in enumerate(layers[rank]):
-                places = [fixed[other] for other in (above if down else below).get(node, ()) if other in fixed]
+                places = [fixed[other] for other in (above if down else below).get(node, ())]
                 wanted[node] = (sum(places) / len(places) if places else position, position)
             layers[rank].sort(key=wanted.__getitem__)
-        if (crossings := _crossings(layers, links)) < fewest:
+        if (crossings := _crossings(layers, links, ranks)) < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
     layers[:] = best
 
 
-def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> int:
+def _crossings(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]], ranks: Sequence[int]) -> int:
     positions = {node: at for layer in layers for at, node in enumerate(layer)}
-    rank = {node: number for number, layer in enumerate(layers) for node in layer}
-    ends = sorted((rank[upper], positions[upper], positions[lower]) for upper, lower in links)
+    ends = sorted((ranks[upper], positions[upper], positions[lower]) for upper, lower in links)
     count = 0
     for _, of_layer in groupby(ends, key=itemgetter(0)):
         passed: list[int] = []

@@ -87,7 +87,7 @@ def test_crossings_that_need_not_be_are_none():
 def test_every_part_of_a_graph_is_drawn(data, graph_pairs):
     pairs = data.draw(graph_pairs)
     for pair in explain_graphs(pairs):
-        for svg in (draw_pair(pair), f"<g>{''.join(draw_sides(pair, ('', '')))}</g>"):
+        for svg in (draw_pair(pair, ("", "")), f"<g>{''.join(draw_sides(pair, ('', '')))}</g>"):
             texts = [element.text for element in parse(svg).iter() if element.text]
             for graph in (pair.left, pair.right):
                 for concept in graph.concepts:
@@ -114,11 +114,11 @@ def test_colours_follow_the_facet():
         (found,) = [e.get("class") for e in parse(svg).iter() if e.tag.endswith(tag) and e.text == text]
         return found.split()
 
-    svg = draw_pair(pair)
+    svg = draw_pair(pair, ("", ""))
     assert classes(svg, "text", "boy")[:2] == ["concept", "x"]
     assert "y" in [c for e in parse(svg).iter() if e.text == "want-01" for c in e.get("class").split()]
     assert classes(svg, "text", "polarity -") == ["constant", "x", "x-smatch", "x-unlabeled"]
-    negations = draw_pair(pair, facet="negations")
+    negations = f"<g>{''.join(draw_sides(pair, ('', ''), 'negations'))}</g>"
     assert {"y", "x"}.isdisjoint(classes(negations, "text", "boy"))
     assert "x" in [c for e in parse(negations).iter() if e.text == "sleep-01" for c in e.get("class").split()]
 

@@ -12,7 +12,16 @@ from sklearn.metrics import average_precision_score, ndcg_score
 
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_texts import LabelledTexts
-from training.evaluation.retrieval.asking import ask, ask_for, band_of, bm25, products_of, summarise, tfidf
+from training.evaluation.retrieval.asking import (
+    ask,
+    ask_for,
+    band_of,
+    bm25,
+    count_words,
+    products_of,
+    summarise,
+    tfidf,
+)
 from training.evaluation.retrieval.groups import groups_of
 from training.nearest import cosines_of, find_nearest, unit
 from training.ranking import MEASURES, expected_at_random, judge, measure
@@ -285,10 +294,11 @@ def test_bands_of_frequencies_meet_at_their_bounds():
 
 def test_tfidf_is_scikit_learns_and_bm25_the_sum_over_common_words():
     texts = ["red cat cat", "the cat", "the the dog runs", ""]
-    weights = tfidf(texts)
+    counts = count_words(texts)
+    weights = tfidf(counts)
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
     assert lengths[:3] == pytest.approx(1)
-    found = products_of(*bm25(texts))(slice(0, 4))
+    found = products_of(*bm25(counts))(slice(0, 4))
 
     def expected(query, text):
         words, score = [each.split() for each in texts], 0.0
@@ -305,5 +315,6 @@ def test_tfidf_is_scikit_learns_and_bm25_the_sum_over_common_words():
 
 
 def test_texts_without_a_word_are_like_nothing():
-    assert products_of(*bm25(["…", "?"]))(slice(0, 2)).tolist() == [[0, 0], [0, 0]]
-    assert tfidf(["…", "?"]).shape[0] == 2
+    counts = count_words(["…", "?"])
+    assert products_of(*bm25(counts))(slice(0, 2)).tolist() == [[0, 0], [0, 0]]
+    assert tfidf(counts).shape[0] == 2
