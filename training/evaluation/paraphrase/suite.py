@@ -233,10 +233,7 @@ class ParaphraseSuite(Suite):
         rows = with_mean(sets, result["mean"], f"mean of {len(sets)}")
         calibrated = [row for row in sets if row["reliability"]]
         thresholds = [tell(NOTES, "threshold", row) for row in sets]
-        caveats = [
-            _tell_trivial(row) if 0 < row["positives"] < row["pairs"] else tell(NOTES, "single", row) for row in sets
-        ]
-        note = lines(*_tell_seen_pairs(result), *thresholds, *caveats, *result["skipped"])
+        note = lines(*_tell_seen_pairs(result), *thresholds, *map(_tell_trivial, sets), *result["skipped"])
         tables = [
             table("F1 × 100 of pairs that are paraphrases, at the thresholds below", _COLUMNS, rows, note),
             table("All measures × 100", _ANSWERS, _answers(sets), tell(NOTES, "answers", sets)),
@@ -296,7 +293,9 @@ def _tell_seen_pairs(result: Row) -> list[str]:
 
 
 def _tell_trivial(row: Row) -> str:
-    """Return a caveat on an F1 or an accuracy to be had without looking at the pairs; nothing where both are above."""
+    """Return a caveat on a set of one label, or on an F1 or an accuracy to be had without looking; perhaps none."""
+    if not 0 < row["positives"] < row["pairs"]:
+        return tell(NOTES, "single", row)
     answers, clauses = _trivial(row), []
     for name in ("f1", "accuracy"):
         answer, value = max(

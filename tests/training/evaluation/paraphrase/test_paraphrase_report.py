@@ -99,6 +99,14 @@ def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_
     assert browser.find_faults(page) == []
 
 
+def test_the_chapter_does_not_send_readers_of_one_label_to_measures_that_need_two(job, tmp_path, pairs_of, exported):
+    ones = [row for row in pairs_of() if row[2] != "test" or row[3] == "1"]
+    evaluate(job.model_copy(update={"source": exported(tmp_path / "ones.parquet", ones), "suites": ()}))
+    chapter = write_report(job.output, job.encoder).read_text().partition("<h3>tweets</h3>")[2]
+    assert "say more here" not in chapter
+    assert "have the label &#39;1&#39;" in chapter
+
+
 def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, browser, by_name):
     torch.manual_seed(0)
     made = PairClassifier(48, ("0", "1"), ("|u-v|",))
