@@ -13,10 +13,10 @@ from typing import Any, Self
 
 from markupsafe import Markup
 
-from features.core.pages import render, tell_number
+from features.core.pages import UNDEFINED, render, tell_number
 from features.core.pages.plots import Axis
 from training.evaluation.suites import Figure
-from training.evaluation.tables import UNDEFINED, Column, ends, hundred
+from training.evaluation.tables import Column, ends, hundred
 
 Row = Mapping[str, Any]
 

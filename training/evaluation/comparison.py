@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from features.core.faults import ScoredDifferently
-from features.core.pages import tell
+from features.core.pages import UNDEFINED, tell
 from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
@@ -27,7 +27,7 @@ from training.evaluation.items import Aligned, ItemScores, align
 from training.evaluation.run import read_evaluation
 from training.evaluation.seen import uses_of
 from training.evaluation.suites import Suite, scored_suites
-from training.evaluation.tables import NOTES, UNDEFINED, ScoreTable, hundred
+from training.evaluation.tables import NOTES, ScoreTable, hundred
 
 _Items = Mapping[tuple[str, str], ItemScores]  # name and measure of a score of a run → its items
 Basis = Literal["items", "seeds", "nothing"]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from features.core.pages import UNDEFINED
 from features.core.wording import counted
 from training.data.labelled_pairs import LabelledPairs
 from training.evaluation.bars import with_mean
@@ -25,7 +26,7 @@ from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Models
 from training.evaluation.seen import tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import UNDEFINED, Column, ScoreTable, count, ends, hundred, lines, table
+from training.evaluation.tables import Column, ScoreTable, count, ends, hundred, lines, table
 from training.thresholds import positive_of
 
 if TYPE_CHECKING:

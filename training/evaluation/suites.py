@@ -218,8 +218,7 @@ class Suite(ABC):
         numbers = cls.numbers(result)
         if not cls.mean:
             return numbers
-        name = cls.name if cls.mean == "mean" else f"{cls.name} {cls.mean.removeprefix('mean ')}"
-        return {name: mean_of(numbers.values())}
+        return {f"{cls.name} {cls.mean.removeprefix('mean ')}": mean_of(numbers.values())}
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> "list[ItemScores]":

@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from features.core.pages import UNDEFINED
+
 if TYPE_CHECKING:
     import polars as pl
 
-UNDEFINED = "–"
 NOTES = "training.evaluation/notes.txt"
 """Template of what a reader of scores must know."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from features.core.faults import EncoderDamaged, NothingToScore
-from features.core.pages import render, tell
+from features.core.pages import UNDEFINED, render, tell
 from features.core.wording import counted
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.drawing import show_pair
@@ -38,7 +38,7 @@ from training.evaluation.items import ItemScores, numbers_of, read_items
 from training.evaluation.models import Embed, Embedder, Models
 from training.evaluation.seen import tell_seen, tell_source
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, ends, hundred, lines, mean_of, table
+from training.evaluation.tables import NOTES, Column, ScoreTable, ends, hundred, lines, mean_of, table
 from training.runs import TRAINING_FILE
 from training.similarity import cosines
 from training.writing import write_json

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.faults import NothingToScore
-from features.core.pages import render, tell
+from features.core.pages import UNDEFINED, render, tell
 from features.core.wording import counted
 from training.evaluation.bars import PAIRED, Row, draw, figure_of, with_mean
 from training.evaluation.bootstrap import Drawn, differing, in_groups, paired_mean
@@ -25,7 +25,7 @@ from training.evaluation.models import Embed, Models
 from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
 from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
-from training.evaluation.tables import NOTES, UNDEFINED, Column, ScoreTable, count, hundred, lines, mean_of, table
+from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, lines, mean_of, table
 from training.progress import log
 from training.similarity import cosines
 from training.thresholds import HALF, best_f1

@@ -107,8 +107,7 @@ def choose_points(
     ((aspect, labels),) = group.labels.items()
     of_points = AspectLabels(labels.names, labels.matrix[drawn])
     alike = group.shared.matrix(drawn, drawn)  # 2,000 points at most, so all at once
-    frequencies = of_points.frequencies
-    order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:COLOURS].tolist()
+    order = np.argsort(-of_points.frequencies, kind="stable")[:COLOURS].tolist()
     ranks = {labels.names[position]: rank for rank, position in enumerate(order)}
     indices, starts = of_points.matrix.indices, of_points.matrix.indptr
     names = [sorted(labels.names[i] for i in indices[a:b].tolist()) for a, b in pairwise(starts)]
