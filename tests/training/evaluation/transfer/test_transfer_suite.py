@@ -143,15 +143,16 @@ def test_encoders_with_the_same_start_model_train_its_classifiers_once(files, ti
     assert first["suites"] == second["suites"] == evaluate(job(files, encoders[0], SST, suites=["transfer"]))["suites"]
 
 
-def test_a_class_of_the_test_part_alone_is_named_and_counts_as_an_error(files, tiny_encoder, capsys):
+def test_a_class_that_is_not_trained_on_is_named_and_counts_as_an_error(files, tiny_encoder, capsys):
     (files / "sst.test").write_text("2 the red house\n" * 2 + lines(9))
+    (files / "sst.dev").write_text("2 the small house\n" + lines(9))
     sst5 = {"dataset": "sst5", "files": SST["files"]}
     scores = evaluate(job(files, tiny_encoder, sst5))
     (task,) = scores["suites"]["transfer"]["rows"]
     assert task["unknown"] == {"2": 2}
     assert task["items"] == 20
     print_scores(scores)
-    assert "Classes of sst5 that occur only in test, and count as errors: '2' (2)." in capsys.readouterr().out
+    assert "Classes of sst5 that train does not have, and count as errors: '2' (2)." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("factor", "noted"), [(3.0, True), (0.25, True), (1.9, False)])
