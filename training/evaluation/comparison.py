@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from features.core.faults import ScoredDifferently
 from features.core.pages import UNDEFINED, tell
-from features.core.wording import counted
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Difference, Drawn, verdict
 from training.evaluation.items import Aligned, ItemScores, align
@@ -217,7 +216,8 @@ def _note(comparison: Comparison) -> str:
     counts: dict[str, str] = {}  # once per suite where all of its scores have the same items
     for score in scores:
         name = score.suite if score.suite in comparison.same_items else score.name
-        counts[f"{score.suite}\0{name}"] = f"{name} {counted(score.items, score.unit.removesuffix('s'))}"
+        unit = score.unit if score.items > 1 else "item"
+        counts[f"{score.suite}\0{name}"] = f"{name} {score.items:,} {unit}"
     return tell(NOTES, "comparison", comparison, units, judged, list(counts.values()), reasons)
 
 

@@ -383,3 +383,8 @@ def test_ranks_among_other_texts_are_not_compared(tmp_path):
     assert by_name(compare_runs([among_few], [also], DRAWS))["country"].difference.verdict == "below"
     with refused(ScoredDifferently):
         compare_runs([among_few], [among_many], DRAWS)
+
+
+def test_what_all_runs_have_is_counted_also_where_it_is_one(tmp_path):
+    one, two = (retrieved(tmp_path / name, "d", np.full(1, 0.5)) for name in "ab")
+    assert "In common: retrieval 1 item." in comparison_table(compare_runs([one], [two], DRAWS), "a", "b").note
