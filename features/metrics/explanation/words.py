@@ -105,9 +105,8 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
 def _in_common(both: ComparedGraphs) -> str:
     """Return the words with content that both sentences have."""
     tokens = [token for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared]
-    theirs = {token.lower for token in both.texts.tokens[1]}  # not "$3" beside "3 percent", "himself" beside "him"
-    reflexive = {t.stem for side in both.texts.tokens for t in side if t.lower.endswith(("self", "selves"))}
-    tokens = [t for t in tokens if t.lower in theirs or not (t.stem in reflexive or t.text[0] in "$€£")]
+    theirs = {token.lower for token in both.texts.tokens[1]}  # not "$3" beside "3 percent", "he" beside "his"
+    tokens = [t for t in tokens if t.lower in theirs or not (t.kind == "pronoun" or t.text[0] in "$€£")]
     first = {token.stem: token for token in reversed(tokens)}
     words = [quoted(token.text) for token in tokens if first[token.stem] is token]
     return f"Both have {listed(words)}" if words else "No content word in common"

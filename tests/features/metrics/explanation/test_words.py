@@ -586,8 +586,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He is not a legend.", "Without him it would not be the same.",
          "(l / legend :polarity - :domain (h / he))",
          "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",
-         ('Both have "He"; only b has the negation "Without"; only b says "it"; "legend" in a, "same" in b. Graphs do '
-          'not tell "is" from "be" and leave out "would" in b, "a" in a, "the" in b.')),
+         ('No content word in common; only b has the negation "Without"; only b says "it"; "legend" in a, "same" in b. '
+          'Graphs do not tell "is" from "be" and leave out "would" in b, "a" in a, "the" in b.')),
         ("See you in Chicago.", "I am in Chicago.",
          '(s / see-01 :ARG1 (y / you) :location (c / city :name (n / name :op1 "Chicago")))',
          '(b / be-located-at-91 :ARG1 (i / i) :ARG2 (c / city :name (n / name :op1 "Chicago")))',
@@ -1190,6 +1190,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
+        ("He broke his arm.", "His arm broke.", "(b / break-01 :ARG0 (h / he) :ARG1 (a / arm :poss h))",
+         "(b / break-01 :ARG1 (a / arm :poss (h / he)))", 'Both have "broke", "his" and "arm"; only a says "He".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
