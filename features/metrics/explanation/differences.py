@@ -229,9 +229,11 @@ def _place(both: ComparedGraphs, stem: str) -> str:
 
 def _part(told: Told, stems: Sequence[str], before: Token | None = None) -> str:
     """Return a part of the first sentence in quotes, from a word before it on."""
-    start = (before or told.texts.token(0, stems[0])).start
-    end = next(t.end for t in told.texts.tokens[0] if t.stem == stems[-1] and t.start >= start)
-    return quoted(told.texts.sentences[0][start:end])
+    tokens, first = told.texts.tokens[0], told.texts.token(0, stems[0])
+    end = next(t.end for t in tokens if t.stem == stems[-1] and t.start >= first.start)
+    # "Big cat" is the last of "a big dog saw the big cat".
+    start = before or next(t for t in reversed(tokens) if t.stem == stems[0] and t.end <= end)
+    return quoted(told.texts.sentences[0][start.start : end])
 
 
 def _compounds(told: Told) -> None:

@@ -1192,6 +1192,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'back.')),
         ("He broke his arm.", "His arm broke.", "(b / break-01 :ARG0 (h / he) :ARG1 (a / arm :poss h))",
          "(b / break-01 :ARG1 (a / arm :poss (h / he)))", 'Both have "broke", "his" and "arm"; only a says "He".'),
+        ("A big dog saw the big cat chase him.", "A big dog saw him chase the big cat.",
+         "(c / chase-01 :ARG0 (c2 / cat :mod (b / big)) :ARG1 (h / he))",
+         "(c / chase-01 :ARG0 (h / he) :ARG1 (c2 / cat :mod (b / big)))",
+         ('Same frames; "big cat" and "him" swap roles in "chase". Not in the graphs: "dog saw" in both.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
