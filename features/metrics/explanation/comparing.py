@@ -186,7 +186,8 @@ class ComparedGraphs:
             between = self.texts.sentences[side][order[past - 1].end : behind.start]
             at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
             kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
-            if at is None and behind.kind in kinds and not between.strip(" -"):
+            is_verb = behind.stem in self.frame_stems & self.texts.shared  # aged 12 won
+            if at is None and behind.kind in kinds and not between.strip(" -") and not is_verb:
                 at = past
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > past:
                 at = past  # three sons Jim and Bob
@@ -208,8 +209,9 @@ class ComparedGraphs:
 
     @cached_property
     def frame_stems(self) -> set[str]:
-        """Stems of words that have arguments, in either graph."""
-        return {token.stem for side in (0, 1) for node, token in self.anchors[side].items() if self.fillers(side, node)}
+        """Stems of words that have arguments, in either graph, other than nouns for one of them: not "student"."""
+        frames = [(token.stem, self.fillers(n, node)) for n in (0, 1) for node, token in self.anchors[n].items()]
+        return {stem for stem, fillers in frames if fillers} - {stem for stem, fillers in frames if stem in fillers}
 
     @cached_property
     def moved_arguments(self) -> list[tuple[str, str]]:

@@ -166,11 +166,10 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
     adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
     inside = any(token.lower in _CLAUSES for token in between[0])
-    nouns = {t.stem for side in (0, 1) for node, t in both.anchors[side].items() if t.stem in both.fillers(side, node)}
     other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
     links = {token for chunk in texts.chunks for part in chunk for token in part if token.kind == "link"}
     frames = [] if texts.is_fronted or all(map(links.intersection, between)) else frames  # "load a cart with hay"
-    if (both.differ and ends <= both.frame_stems - nouns) or (inside and both.coordinates(ends)):
+    if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
     elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"

@@ -69,9 +69,9 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     joins = [False, *(token.stem in {"or", "to"} for token in quantity.tokens), False]
     part = slice(lacking[0] if joins[lacking[0]] else 0, lacking[-1] + 1 if joins[lacking[-1] + 2] else None)
     span = quantity.span[part]
-    # Not "both Tom" or "seven killed" where the other sentence says "Tom was killed".
+    # Not "both Tom" where the other sentence has "Tom".
     behind = span[-1] if len(quantity.span) == len(quantity.tokens) + 1 and part.stop is None else NO_TOKEN
-    in_both = behind.stem in told.texts.shared and (behind.kind == "name" or behind.stem in told.both.frame_stems)
+    in_both = behind.stem in told.texts.shared and behind.kind == "name"
     text = quoted(told.texts.sentences[side][span[0].start : span[-2 if in_both else -1].end])
     return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
 

@@ -316,7 +316,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The players won.", "Each player won.",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01)))",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01) :mod (e / each)))",
-         'Same frames and roles; only b says "Each". Graphs leave out "The" in a.'),
+         'Same frames and roles; only b says "Each player". Graphs leave out "The" in a.'),
         ("The tea is hot.", "The tea is hotter.",
          "(h / hot-05 :ARG1 (t / tea))", "(h / hot-05 :ARG1 (t / tea) :ARG2 (m / more))",
          'Both have "tea"; "hot" in a, "hotter" in b.'),
@@ -1196,6 +1196,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / chase-01 :ARG0 (c2 / cat :mod (b / big)) :ARG1 (h / he))",
          "(c / chase-01 :ARG0 (h / he) :ARG1 (c2 / cat :mod (b / big)))",
          ('Same frames; "big cat" and "him" swap roles in "chase". Not in the graphs: "dog saw" in both.')),
+        ("A boy aged 12 won.", "A boy aged 13 won.", "(w / win-01 :ARG0 (b / boy))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in b. '
+          'Not in the graphs: "aged" in both, "12" in a and "13" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
