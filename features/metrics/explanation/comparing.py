@@ -168,12 +168,17 @@ class ComparedGraphs:
                 return False
         return True
 
+    def counted(self, side: int) -> list[Token]:
+        """Return the words of a sentence that its graph counts."""
+        view = self.views[side]
+        nodes = {source for source, role, _ in view.forward if role == "quant"}
+        nodes |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
+        return [token for node, token in self.anchors[side].items() if node in nodes]
+
     def quantities(self, side: int) -> list[Quantity]:
         """Return the quantities of a sentence with what they count, in order."""
         order, view = self.texts.tokens[side], self.views[side]
-        counted = {source for source, role, _ in view.forward if role == "quant"}
-        counted |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
-        heads = [order.index(token) for node, token in self.anchors[side].items() if node in counted]
+        heads = [order.index(token) for token in self.counted(side)]
         ends = [at for at, token in enumerate(order) if token.kind == "link" or token.lower == "by"]
         units = [self.anchors[side].get(target) for _, role, target in view.forward if role == "unit"]
         quantities = []

@@ -89,11 +89,12 @@ def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity
 
 
 def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
-    """Return whether two quantities are as much, and count the same unless one sentence lacks what the other counts."""
+    """Return whether two quantities are as much and count the same: also "four boys" where b has no boys, a no kids."""
     stems = {each.head.stem for each in (a, b) if each.head is not None}
     # "four Burmese" counts citizens, too, where the other sentence has "four Burmese citizens".
     within = any(stems <= {token.stem for token in each.span} for each in (a, b))
-    counts = len(stems) < 2 or within or not stems <= told.texts.shared
+    read = a.head in told.both.counted(0) and b.head in told.both.counted(1)
+    counts = len(stems) < 2 or within or not (stems & told.texts.shared if read else stems <= told.texts.shared)
     return (a.stems == b.stems and counts) or a.is_measured_as(b)
 
 

@@ -1199,6 +1199,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A boy aged 12 won.", "A boy aged 13 won.", "(w / win-01 :ARG0 (b / boy))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in b. '
           'Not in the graphs: "aged" in both, "12" in a and "13" in b.')),
+        ("Several people saw cats.", "A man saw several cats.",
+         "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
+         "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
+         ('Both have "Several", "saw" and "cats"; only a says "Several people"; only b says "several cats"; only b '
+          'says "man". Graphs leave out "A" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
