@@ -278,7 +278,11 @@ def _moods(told: Told) -> None:
     acts = [(v.labels[r.source], v.labels[r.target]) for v in told.both.views for r in v.forward if r.role == "arg0"]
     verbs = {SENSE.sub("", verb).partition("-")[0] for verb, actor in acts if actor == "you"}
     # Of others, the parser reads no "you": "Rain makes you wet", "Hope to see you", but not always: "Trust you to go".
-    commands = [first.replace("-", "") in verbs and "you" not in behind[:1] for first, *behind in words]
+    asked = [" ".join(t.lower for t in tokens[:2]).startswith(("do not", "please ")) for tokens in told.texts.tokens]
+    commands = [
+        (first.replace("-", "") in verbs or begins) and "you" not in behind[:1]
+        for begins, (first, *behind) in zip(asked, words, strict=True)
+    ]
     if commands[0] != commands[1] and not any("?" in text for text in told.texts.sentences):
         side = commands.index(True)
         told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
