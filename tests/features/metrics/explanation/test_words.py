@@ -1207,6 +1207,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Don't open the door.", "He doesn't open the door.", "(o / open-01 :polarity - :ARG1 (d / door))",
          "(o / open-01 :polarity - :ARG0 (h / he) :ARG1 (d / door))",
          ('Same negations; a may be a command, b is not; only b says "He". Graphs do not tell "Do" from "does".')),
+        ("Paul rented it from Eva.", "Eva rented it to Paul.",
+         "(r / rent-01 :ARG0 (p / paul) :ARG1 (i / it) :ARG2 (e / eva))",
+         "(r / rent-01 :ARG0 (e / eva) :ARG1 (i / it) :ARG2 (p / paul))",
+         ('Both have "Paul", "rented", "it" and "Eva"; "Paul" and "Eva" change places; "from" in a, "to" in b.')),
+        ("Why are old boys ill?", "Why are ill boys old?",
+         "(c / cause-01 :ARG0 (u / amr-unknown) :ARG1 (i / ill-01 :ARG1 (b / boy :mod (o / old))))",
+         "(c / cause-01 :ARG0 (u / amr-unknown) :ARG1 (o / old :domain (b / boy :ARG1-of (i / ill-01))))",
+         'Same frames; "old" and "ill" change places.'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
