@@ -20,6 +20,7 @@ Chunk = tuple[list[Token], list[Token]]
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
 _SOUNDS = {"2": "to", "4": "for"}
+_PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -243,7 +244,7 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
     pairs = [(number.stem, word) for number, word in pairwise(bare) if number.kind == "quantity"]  # half an hour
     # Of a plural, one is as many: "two cats" and "a cat", but not "two brown cats" and "a brown cat".
     one, stems = {"1", "1/2", "half"}, {word.stem for _, word in pairs}
-    counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(("s", "men"))}
+    counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(_PLURALS)}
     counted |= {u for u in UNITS for word in stems if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
     counted -= {word.stem for article, word in pairwise(bare) if article.lower in ARTICLES}  # two dogs chase a dog
     read = []

@@ -1215,6 +1215,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / cause-01 :ARG0 (u / amr-unknown) :ARG1 (i / ill-01 :ARG1 (b / boy :mod (o / old))))",
          "(c / cause-01 :ARG0 (u / amr-unknown) :ARG1 (o / old :domain (b / boy :ARG1-of (i / ill-01))))",
          'Same frames; "old" and "ill" change places.'),
+        ("Two children look.", "A child looks.", "(l / look-01 :ARG0 (c / child :quant 2))",
+         "(l / look-01 :ARG0 (c / child))",
+         'Same frames and roles; "Two children" in a, "A child" in b. Graphs do not tell "look" from "looks".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
