@@ -19,9 +19,12 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_ODDS = rf"\b(?:one|1)\sin\s({_SMALL}|\d\d?\d?)\b"
+_DECADES = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
-    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d) | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
+    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d) | {_ODDS}(?![.,]\d|\s+(?:minute|hour|day|week|month|year))"
+    rf" | the\s+(?:{_DECADES})\b | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
@@ -29,7 +32,8 @@ _TOKEN = re.compile(
       | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)s)?
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # .5, 1990s, 6e23, 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no(?:t\s+only|\s+one)\b
-      | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-)
+      | a\s+(?:couple|pair)\s+of\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
+      | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
@@ -177,6 +181,9 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "and a half": ("1/2", "quantity"),
     "and a quarter": ("1/4", "quantity"),
     **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
+    **{f"the {tens}": (f"19{at}0s", "quantity") for at, tens in enumerate(_DECADES.split("|"), 2)},
+    "a couple of": ("coupl", "quantity"),
+    "a pair of": ("pair", "quantity"),
     **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
@@ -258,8 +265,8 @@ def _clock(word: str) -> str | None:
 
 def _spelt(word: str) -> str | None:
     """Return the digits of a number in words: "five", "ninety-five", "nineteenth", "two thirds"."""
-    if share := re.fullmatch(_SHARE, word):  # a quarter is a fourth
-        return f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
+    if share := _share(word):
+        return share
     tens, hyphen, ones = word.removeprefix("a ").partition("-")
     if word.endswith("th") and not {word, ones} & _NTH.keys():
         return (number := _spelt(word.replace("lfth", "lveth").replace("ieth", "yth")[:-2])) and f"{number}th"
@@ -271,6 +278,14 @@ def _spelt(word: str) -> str | None:
     if first and second and int(second) >= 100:
         return str(int(first) * int(second))
     return str(int(first) + int(second)) if first and second and tens.endswith("ty") and int(second) < 10 else None
+
+
+def _share(word: str) -> str | None:
+    """Return a share in digits: "two thirds", "one in five"."""
+    if odds := re.fullmatch(_ODDS, word):
+        return f"1/{spelt_number(odds[1]) or odds[1]}"
+    share = re.fullmatch(_SHARE, word)  # a quarter is a fourth
+    return share and f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
 
 
 def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:

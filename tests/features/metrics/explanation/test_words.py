@@ -1245,6 +1245,8 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
         ("Two dozen boys ate half a dozen eggs.", "24 boys ate six eggs."),
         ("He called twice.", "He called two times."),
         ("It weighs 1.5e3 g.", "It weighs 1500 g."),
+        ("One in five boys left.", "20% of boys left."),
+        ("It was built in the sixties.", "It was built in the 1960s."),
     ],
 )
 def test_amounts_and_times_in_other_words_are_the_same(a, b):
@@ -1259,6 +1261,8 @@ def test_amounts_and_times_in_other_words_are_the_same(a, b):
         ("It costs $10 an hour.", "It costs $9 an hour."),
         ("It lasted half an hour.", "It lasted an hour."),
         ("It is open from 9 to 5.", "It is open from 9 to 6."),
+        ("A couple of boys left.", "Two boys left."),
+        ("It rose from one in 2,000.", "It rose from one in 3,000."),
     ],
 )
 def test_other_amounts_and_times_are_told(a, b):
