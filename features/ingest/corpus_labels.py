@@ -32,9 +32,6 @@ class SplitTexts:
     texts: dict[SentenceId, str] = field(default_factory=dict)  # the texts that are kept, new and known
     # the aspects in which each of them has a label
     having: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
-    changes: list[ChangedJudgement] = field(default_factory=list)  # known texts whose one label has changed
-    # known texts that the present settings would put into another split
-    kept: set[SentenceId] = field(default_factory=set)
 
 
 class CorpusLabels:
@@ -52,6 +49,7 @@ class CorpusLabels:
         self.several = corpus.record.kind != "classes"  # whether a text may have several labels in one aspect
         self.splits: dict[Split, SplitTexts] = {}  # in the order in which the splits occur
         self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
+        self.changed: list[ChangedJudgement] = []  # known texts whose one label has changed
         self.counts: Counter[tuple[str, str]] = Counter()  # texts by aspect and label, including known ones
         self.seen: set[LabelId] = set()  # the labels that occurred
         self.rows = pl.DataFrame(schema=LABELS)  # the new labels in the order in which they came
@@ -65,11 +63,6 @@ class CorpusLabels:
     def reports(self) -> dict[Split, SplitReport]:
         """The counts of each split."""
         return {name: split.report for name, split in self.splits.items()}
-
-    @property
-    def changed(self) -> list[ChangedJudgement]:
-        """Known texts whose one label has changed."""
-        return [change for split in self.splits.values() for change in split.changes]
 
     def take(self, row: Outcome) -> None:
         """Count a row, and keep a text with its labels, or a reject."""
@@ -114,9 +107,7 @@ class CorpusLabels:
                 report.dropped += 1
                 self.rejects.append(Reject(next(iter(ids)), RejectCode.LEAKED, f"{row.origin}: {leak}"))
                 return
-        if row.kept:
-            split.kept.add(sentence)
-            report.kept = len(split.kept)
+        report.kept += row.kept and sentence not in split.texts
         self._keep(ids, sentence, row.origin, split)
         self._of_ingest.take(sentence, text)
         split.texts[sentence] = text
@@ -130,7 +121,8 @@ class CorpusLabels:
             before = self._known.label_of.get(identity)
             if before is not None and before != label:
                 change = partial(ChangedJudgement, corpus=report.corpus, pair_id=identity, origin=origin)
-                split.changes.append(change(stored_label=before, found_label=label))
+                self.changed.append(change(stored_label=before, found_label=label))
+                report.changed += 1
             if identity in self.seen:
                 continue
             self.seen.add(identity)
@@ -145,7 +137,6 @@ class CorpusLabels:
         report.labels += new
         report.new += new > 0
         report.known += new == 0
-        report.changed = len(split.changes)
 
     def place(self) -> None:
         """Place the texts in shards of sentences.

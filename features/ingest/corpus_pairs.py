@@ -117,7 +117,6 @@ class CorpusPairs:
             frames[position] = frame.with_columns(pl.col("split").to_physical(), a=pl.Series(a), b=pl.Series(b))
         # Once they are taken, those that are not rejected: columns of `PAIR_TABLE`, and `stored`.
         self.rows = pl.concat(frames)
-        self.paired = self.rows.select("split", "a", "b")  # all pairs of the files
 
     def take(
         self,
@@ -143,7 +142,7 @@ class CorpusPairs:
             # A repeat is numbered by those before it: where one is missing, so are those after it.
             admitted = rows.select(pl.col("admitted").cum_min().over("split", "a", "b")).to_series() > 0
             rows, ids = rows.filter(admitted), ids[admitted.to_numpy()]
-        self.paired = rows.select("split", "a", "b")
+        self.paired = rows.select("split", "a", "b")  # also those that are kept out
         rows = rows.with_columns(stored=places(ids, stored.ids) >= 0)
         leaked, kept_out = self._reject(rows, ids, sentences, guard, rejects)
         self.rejects = [reject for _, reject in sorted(rejects, key=lambda each: each[0])]

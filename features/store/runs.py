@@ -78,11 +78,8 @@ def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
 
     A plan drops those that have since been made.
     """
-    last: dict[tuple[str, Shard], FailedShard] = {}
-    for record in records:
-        for shard in record.failed:
-            last.setdefault((shard.stage, shard.shard), shard)
-    return list(last.values())
+    failed = [shard for record in reversed(records) for shard in record.failed]
+    return list({(shard.stage, shard.shard): shard for shard in failed}.values())
 
 
 def _read(storage: Storage, name: str) -> RunRecord | None:
