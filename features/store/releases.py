@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
 from features.core.errors import StoreError
 from features.core.faults import NoRelease, StoreDamaged, UnknownTable, WrittenByAnother
 from features.core.file_errors import clear_errors
@@ -15,6 +17,7 @@ from features.store.storage import Storage
 _FILE = re.compile(r"(\d{5,})\.json")
 
 
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class Release:
     """A complete set of features, published by a run of a version of this package (UTC, ISO 8601)."""
@@ -35,6 +38,9 @@ class Release:
         if stage not in self.recipes:
             raise UnknownTable(f"Release {self.number} has no stage {stage!r}; it has {', '.join(self.recipes)}.")
         return Recipe.from_dict(self.recipes[stage])
+
+
+_RELEASE = TypeAdapter(Release)
 
 
 def write_release(storage: Storage, release: Release) -> None:
@@ -66,12 +72,10 @@ def read_release(storage: Storage, number: int) -> Release:
     name = release_name(number)
     with clear_errors(f"Reading the release {storage.url(name)!r}"):
         try:
-            content = json.loads(storage.read(name))
-            content["missing"] = {stage: tuple(shards) for stage, shards in content["missing"].items()}
-            return Release(**content)
+            return _RELEASE.validate_json(storage.read(name))
         except FileNotFoundError as error:
             raise no_release(storage, number) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except ValidationError as error:
             raise StoreDamaged(
                 f"The release {storage.url(name)!r} cannot be read; restore the file, or delete it and build."
             ) from error

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from features.core.faults import StoreDamaged
 from features.core.file_errors import clear_errors
@@ -48,6 +50,9 @@ class RunRecord:
     number: int = 0  # position among the runs of the store, from 1: clocks may go back
 
 
+_RECORD = TypeAdapter(RunRecord)
+
+
 def now() -> str:
     """Return the time: UTC, ISO 8601, seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -85,13 +90,12 @@ def failed_shards(records: list[RunRecord]) -> list[FailedShard]:
 def _read(storage: Storage, name: str) -> RunRecord | None:
     """Return a record, None if it has been removed since it was listed."""
     try:
-        content: dict[str, Any] = json.loads(storage.read(name))
-        content["failed"] = tuple(FailedShard(**shard) for shard in content["failed"])
+        record = _RECORD.validate_json(storage.read(name))
         # Removed by its id, a record from elsewhere could name any file.
-        return RunRecord(**content | {"run_id": name.removeprefix("runs/").removesuffix(".json")})
+        return replace(record, run_id=name.removeprefix("runs/").removesuffix(".json"))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValidationError as error:
         raise StoreDamaged(
             f"The record {storage.url(name)!r} is damaged; delete it, only the history of that run is lost."
         ) from error

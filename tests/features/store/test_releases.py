@@ -331,9 +331,11 @@ def test_missing_and_damaged_releases_are_named(store, build):
     with refused(UnknownTable):
         store.release(1).recipe("tea")
 
-    (Path(store.location) / "releases" / "00001.json").write_text(json.dumps({"number": 1}))
-    with refused(StoreDamaged):
-        store.release()
+    file = Path(store.location) / "releases" / "00001.json"
+    for content in (json.dumps({"number": 1}), file.read_text().replace('"amr": 3', '"amr": "x"')):
+        file.write_text(content)
+        with refused(StoreDamaged):
+            store.release()
 
 
 def test_a_release_that_the_system_refuses_is_not_damaged(store, build):
