@@ -37,18 +37,11 @@ How new rows are cut into shards is not part of it: existing shards stay as they
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The new rows of each table by shard, and the rows that are wrong or kept out."""
+    """The new rows of each table by its name and shard, and the rows that are wrong or kept out."""
 
-    sentences: Mapping[Shard, pl.DataFrame]
-    pairs: Mapping[Shard, pl.DataFrame]
-    labels: Mapping[Shard, pl.DataFrame]
+    tables: Mapping[str, Mapping[Shard, pl.DataFrame]]  # sentences come first, since the others point to them
     rejects: list[Reject]
     report: IngestReport
-
-    @property
-    def tables(self) -> dict[str, Mapping[Shard, pl.DataFrame]]:
-        """Table → shard → its rows; sentences come first, since the others point to them."""
-        return {"sentences": self.sentences, "pairs": self.pairs, "labels": self.labels}
 
 
 def ingest(
@@ -134,4 +127,5 @@ def ingest(
         label_shards=len(new_labels),
     )
     rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
-    return Ingested(new_sentences, Shards(new_pairs), Shards(new_labels), rejects, report)
+    tables = {"sentences": new_sentences, "pairs": Shards(new_pairs), "labels": Shards(new_labels)}
+    return Ingested(tables, rejects, report)

@@ -26,7 +26,7 @@ from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
-from features.store.tables import KEYS
+from features.store.tables import KEYS, SOURCES
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
 
@@ -36,6 +36,7 @@ STAGE = "ingest"
 RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
 
+_NOTHING_NEW: Mapping[str, Mapping[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
 _SHOWN_LABELS = 3
 
 
@@ -108,7 +109,7 @@ def _read(
     unread = before.unchanged(project.corpora, keys)
     if any(damage.table == "rejects" and damage.stage == STAGE for damage in damaged):
         unread = []
-    last = last_ingested(store) if unread else Ingested({}, {}, {}, [], before.report)
+    last = last_ingested(store) if unread else Ingested(_NOTHING_NEW, [], before.report)
     if unread == names == list(before.keys):
         ingested = last
     else:
@@ -143,7 +144,7 @@ def last_ingested(store: StoreReader) -> Ingested:
     rows = store.read("rejects", None, [STAGE], ["entity_id", "code", "message"])
     rejects = [Reject(entity, RejectCode(code), message) for entity, code, message in rows.iter_rows()]
     report = Memory.of(store).report
-    return Ingested({}, {}, {}, rejects, report.model_copy(update={"unread": report.rows}))
+    return Ingested(_NOTHING_NEW, rejects, report.model_copy(update={"unread": report.rows}))
 
 
 def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[str, Any]]) -> list[str]:

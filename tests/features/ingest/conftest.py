@@ -25,7 +25,7 @@ def _run(base, *known, corpora=None, leakage=NO_GUARD, **settings) -> Ingested:
 
 
 def _pairs_of(ingested: Ingested) -> pl.DataFrame:
-    return pl.concat([pl.DataFrame(schema=PAIRS), *ingested.pairs.values()])
+    return pl.concat([pl.DataFrame(schema=PAIRS), *ingested.tables["pairs"].values()])
 
 
 @pytest.fixture(name="write", scope="session")

@@ -42,17 +42,17 @@ def splits_of(*parts: Ingested) -> dict[str, str]:
     """Return the split of each sentence, which must be in only one."""
     texts, found = {}, {}
     for part in parts:
-        for rows in part.sentences.values():
+        for rows in part.tables["sentences"].values():
             texts |= dict(rows.select("sentence_id", "text").iter_rows())
     for part in parts:
-        for rows in part.pairs.values():
+        for rows in part.tables["pairs"].values():
             for a, b, split in rows.select("sentence_a", "sentence_b", "split").iter_rows():
                 assert {found.setdefault(texts[a], split), found.setdefault(texts[b], split)} == {split}
     return found
 
 
 def pairs_in(ingested: Ingested) -> Counter[str]:
-    return Counter(split for rows in ingested.pairs.values() for split in rows["split"])
+    return Counter(split for rows in ingested.tables["pairs"].values() for split in rows["split"])
 
 
 few = st.sampled_from([f"{letter}." for letter in "ABCDEFGHIJKLMNOP"] + ["far too many words here"])

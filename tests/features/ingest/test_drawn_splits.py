@@ -38,7 +38,7 @@ def run(base, *corpora, known=(), leakage=None, **given):
 
 
 def splits_of(*parts, corpus="papers"):
-    rows = pl.concat([rows for part in parts for rows in part.labels.values()]).filter(corpus=corpus)
+    rows = pl.concat([rows for part in parts for rows in part.tables["labels"].values()]).filter(corpus=corpus)
     found = {}
     for sentence, split in rows.select("sentence", "split").iter_rows():
         found.setdefault(sentence, set()).add(split)
@@ -91,7 +91,7 @@ def test_a_text_with_other_blanks_or_composition_is_one_text_in_one_split(tmp_pa
     ingested = run(tmp_path, corpus(draw={"dev": 0.5}))
 
     assert len(splits_of(ingested)) == 1
-    assert sum(len(rows) for rows in ingested.labels.values()) == 2
+    assert sum(len(rows) for rows in ingested.tables["labels"].values()) == 2
 
 
 def spelt(text):

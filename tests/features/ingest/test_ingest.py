@@ -20,8 +20,8 @@ from features.sentences import sentence_id
 def test_tables_have_the_columns_of_the_store(four_pairs, run):
     ingested = run(four_pairs)
 
-    assert all(rows.schema == pl.Schema(SENTENCES) for rows in ingested.sentences.values())
-    assert all(rows.schema == pl.Schema(PAIRS) for rows in ingested.pairs.values())
+    assert all(rows.schema == pl.Schema(SENTENCES) for rows in ingested.tables["sentences"].values())
+    assert all(rows.schema == pl.Schema(PAIRS) for rows in ingested.tables["pairs"].values())
 
 
 def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
@@ -44,7 +44,7 @@ def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path, write, 
     for admitted, expected in ((ids, pairs_of(first)), (ids[2:3], pairs_of(first).clear())):
         again = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, known, admits={*admitted}.__contains__)
         assert pairs_of(again).equals(expected), "a repeat without the one before it is none"
-    assert not again.sentences
+    assert not again.tables["sentences"]
 
 
 def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, write, run, pairs_of, monkeypatch):
@@ -69,11 +69,11 @@ def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_se
 
     ingested = run(tmp_path, sentences_per_shard=2)
 
-    assert {shard: rows["text"].to_list() for shard, rows in ingested.sentences.items()} == {
+    assert {shard: rows["text"].to_list() for shard, rows in ingested.tables["sentences"].items()} == {
         "sentences-00000": ["A cat.", "B."],
         "sentences-00001": ["Café"],
     }
-    placed = {id_: shard for shard, rows in ingested.sentences.items() for id_ in rows["sentence_id"]}
+    placed = {id_: shard for shard, rows in ingested.tables["sentences"].items() for id_ in rows["sentence_id"]}
     for row in pairs_of(ingested).iter_rows(named=True):
         assert (row["shard_a"], row["shard_b"]) == (placed[row["sentence_a"]], placed[row["sentence_b"]])
 
@@ -91,7 +91,7 @@ def test_a_sentence_that_is_too_long_is_a_reject(tmp_path, write, run):
     assert reject.message.startswith("p.tsv:3: a sentence has 4 words; expected at most 3")
     assert ingested.report.splits[0].rejected == 1
     assert sentence_id("one two three four") not in {
-        id_ for rows in ingested.sentences.values() for id_ in rows["sentence_id"]
+        id_ for rows in ingested.tables["sentences"].values() for id_ in rows["sentence_id"]
     }
 
 
@@ -115,7 +115,7 @@ def test_changed_judgements_are_reported_and_not_taken_over(tmp_path, write, run
 
     second = run(tmp_path, *stored(first))
 
-    assert second.pairs == {}
+    assert second.tables["pairs"] == {}
     assert second.report.splits[0].changed == 2
     assert [
         (change.origin, change.stored_score, change.found_score, change.stored_label, change.found_label)
@@ -150,8 +150,8 @@ def test_new_shards_are_numbered_after_the_known_ones(four_pairs, write, run, st
 
     ingested = run(four_pairs, sentences, pairs, labels)
 
-    assert list(ingested.sentences) == ["sentences-00042"]
-    assert list(ingested.pairs) == ["pairs-100001", "pairs-100002"]
+    assert list(ingested.tables["sentences"]) == ["sentences-00042"]
+    assert list(ingested.tables["pairs"]) == ["pairs-100001", "pairs-100002"]
 
 
 def test_the_report_is_data(four_pairs, run):
@@ -182,7 +182,7 @@ def test_the_repeats_of_the_sts_benchmark_are_kept(shared, run, stored, pairs_of
     assert (dev.new, dev.negatives) == (1500, 0)
     assert pairs_of(ingested)["pair_id"].n_unique() == 5749 * 2 + 1500
     again = run(shared / "data", *stored(ingested), corpora=[corpus])
-    assert (again.sentences, again.pairs, again.rejects) == ({}, {}, [])
+    assert (again.tables["sentences"], again.tables["pairs"], again.rejects) == ({}, {}, [])
     assert [(split.known, split.changed) for split in again.report.splits] == [(5749, 0), (1500, 0)]
 
 

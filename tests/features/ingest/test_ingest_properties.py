@@ -55,7 +55,7 @@ def all_rows(*parts: Ingested) -> tuple[pl.DataFrame, pl.DataFrame]:
     for table, schema in (("sentences", SENTENCES), ("pairs", PAIRS)):
         empty = pl.DataFrame(schema={**schema, "shard": pl.String})
         shards = [
-            rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in getattr(part, table).items()
+            rows.with_columns(shard=pl.lit(shard)) for part in parts for shard, rows in part.tables[table].items()
         ]
         tables.append(pl.concat([empty, *shards]))
     return tables[0], tables[1]
@@ -111,8 +111,8 @@ def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     assert set(two_pairs.filter(kind="positive")["pair_id"]) == set(one_pairs.filter(kind="positive")["pair_id"])
     # A negative of the first refresh may be a pair that only the second knows as positive; none is missing.
     assert set(two_pairs["positive_id"]) >= set(one_pairs["positive_id"])
-    assert not set(first.sentences) & set(second.sentences)
-    assert not set(first.pairs) & set(second.pairs)
+    assert not set(first.tables["sentences"]) & set(second.tables["sentences"])
+    assert not set(first.tables["pairs"]) & set(second.tables["pairs"])
 
 
 @given(st.lists(rows_of_a_file, min_size=2, max_size=4), guards)
@@ -135,8 +135,8 @@ def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
     first = run({"train": [rows]}, guard, sizes)
     again = run({"train": [rows]}, guard, sizes, stored(first))
 
-    assert again.sentences == {}
-    assert again.pairs == {}
+    assert again.tables["sentences"] == {}
+    assert again.tables["pairs"] == {}
     assert again.rejects == first.rejects
     assert again.report.splits[0].known == first.report.splits[0].new
     assert again.report.changed == []
@@ -147,7 +147,7 @@ def test_the_same_input_gives_the_same_shards(rows, guard, sizes):
     first, again = (run({"train": [rows]}, guard, sizes) for _ in range(2))
 
     for table in ("sentences", "pairs"):
-        one, other = getattr(first, table), getattr(again, table)
+        one, other = first.tables[table], again.tables[table]
         assert list(one) == list(other)
         assert all(one[shard].equals(other[shard]) for shard in one)
     assert first.report == again.report
@@ -167,7 +167,7 @@ def test_the_order_of_rows_changes_no_id_and_no_negative(rows, random, guard):
 def test_shards_are_full_but_for_the_last_of_each_kind(rows, sizes):
     ingested = run({"train": [rows]}, None, sizes)
 
-    for shards, size in ((ingested.sentences, sizes[0]), (ingested.pairs, sizes[1])):
+    for shards, size in ((ingested.tables["sentences"], sizes[0]), (ingested.tables["pairs"], sizes[1])):
         heights: dict[str, list[int]] = {}
         for shard in shards.values():
             kinds = shard["kind"].unique().to_list() if "kind" in shard.columns else ["sentence"]
@@ -233,5 +233,5 @@ def test_columns_give_the_same_rows_in_the_same_shards_as_one_row_after_the_othe
     sentences, pairs = one_by_one({"train": train, "dev": dev}, sizes)
 
     columns = ["pair_id", "sentence_a", "sentence_b", "positive_id"]
-    assert [rows.rows() for rows in ingested.sentences.values()] == sentences
-    assert [rows.select(columns).rows() for rows in ingested.pairs.values()] == pairs
+    assert [rows.rows() for rows in ingested.tables["sentences"].values()] == sentences
+    assert [rows.select(columns).rows() for rows in ingested.tables["pairs"].values()] == pairs

@@ -54,15 +54,15 @@ def rows_of(shards):
 def test_an_earlier_ingest_is_repeated_from_the_files_of_today(folder):
     first = run(folder, TEXTS)
     (folder / "papers.tsv").write_text(f"{PAPERS}We sleep.\twaiting\nWe wait.\tparsing\n")
-    again = run(folder, TEXTS, admits={*rows_of(first.labels)["label_id"]}.__contains__)
-    assert rows_of(again.labels).equals(rows_of(first.labels))
-    assert rows_of(again.sentences).equals(rows_of(first.sentences))
+    again = run(folder, TEXTS, admits={*rows_of(first.tables["labels"])["label_id"]}.__contains__)
+    assert rows_of(again.tables["labels"]).equals(rows_of(first.tables["labels"]))
+    assert rows_of(again.tables["sentences"]).equals(rows_of(first.tables["sentences"]))
     assert again.report.splits[0].known == first.report.splits[0].known
 
 
 def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
     ingested = run(folder, TEXTS)
-    rows = rows_of(ingested.labels)
+    rows = rows_of(ingested.tables["labels"])
 
     assert rows.schema == pl.Schema(LABELS)
     assert rows.select("sentence", "aspect", "label").rows() == [
@@ -71,7 +71,7 @@ def test_a_text_has_a_row_for_each_of_its_labels_once(folder):
         (sentence_id("We wait."), "label", "waiting"),
     ]
     assert rows["label_id"].is_unique().all()
-    assert rows["sentence_shard"].unique().to_list() == list(ingested.sentences) == ["sentences-00000"]
+    assert rows["sentence_shard"].unique().to_list() == list(ingested.tables["sentences"]) == ["sentences-00000"]
     counts = ingested.report.splits[0]
     assert (counts.rows, counts.new, counts.known, counts.labels, counts.repeats) == (3, 2, 1, 3, 1)
     assert (ingested.report.new_pairs, ingested.report.new_labels) == (0, 3)
@@ -96,7 +96,7 @@ def test_several_labels_in_a_cell_are_told_until_a_separator_is_set(folder):
 
     split = run(folder, corpus("texts", "titles.csv", separator=",", **titles))
     assert split.report.faults == []
-    assert set(rows_of(split.labels)["label"]) == {"United States", "India", "France", "Washington", "D.C."}
+    assert set(rows_of(split.tables["labels"])["label"]) == {"United States", "India", "France", "Washington", "D.C."}
 
 
 def test_names_with_a_comma_are_no_several_labels(folder):
@@ -117,7 +117,7 @@ def test_chosen_labels_that_no_row_has_are_told(folder):
 
 
 def test_an_example_that_is_there_twice_is_two_examples_of_its_class(folder):
-    rows = rows_of(run(folder, MR).labels)
+    rows = rows_of(run(folder, MR).tables["labels"])
 
     assert rows["label"].to_list() == ["1", "0", "1"]
     assert (rows["sentence"].n_unique(), rows["label_id"].n_unique()) == (2, 3)
@@ -139,8 +139,8 @@ def test_new_labels_get_a_new_shard_and_known_ids_stay(folder):
     (folder / "papers.tsv").write_text(PAPERS + "We wait.\tpatience\n")
 
     second = run(folder, TEXTS, known=[first])
-    assert [*second.labels] == ["labels-00001"]
-    assert (second.sentences, rows_of(second.labels)["label"].to_list()) == ({}, ["patience"])
+    assert [*second.tables["labels"]] == ["labels-00001"]
+    assert (second.tables["sentences"], rows_of(second.tables["labels"])["label"].to_list()) == ({}, ["patience"])
 
 
 def test_a_class_that_is_corrected_at_the_source_is_reported_and_makes_no_second_one(folder):
@@ -148,7 +148,7 @@ def test_a_class_that_is_corrected_at_the_source_is_reported_and_makes_no_second
     (folder / "mr.txt").write_text("1 a gem .\n1 silly .\n1 a gem .\n")
 
     second = run(folder, MR, known=[first])
-    assert second.labels == {}
+    assert second.tables["labels"] == {}
     (changed,) = second.report.changed
     assert (changed.origin, changed.stored_label, changed.found_label) == ("mr.txt:2", "0", "1")
 
@@ -159,7 +159,7 @@ def test_a_label_that_is_corrected_at_the_source_stays_beside_the_new_one_and_th
     (folder / "papers.tsv").write_text(PAPERS.replace("waiting", "patience"))
 
     second = run(folder, TEXTS, known=[first])
-    assert rows_of(second.labels)["label"].to_list() == ["patience"]
+    assert rows_of(second.tables["labels"])["label"].to_list() == ["patience"]
     (gone,) = second.report.faults
     assert str(gone) == (
         "1 text of 'texts' lost a label in the aspect 'label' since it was stored, such as 'waiting': stored rows "
@@ -226,9 +226,9 @@ def test_a_settled_report_is_that_of_the_same_files_read_again(folder, corpora):
 def test_new_shards_hold_one_corpus_each(folder):
     ingested = run(folder, CAPTIONS, SNLI, TEXTS, MR)
 
-    for shards in (ingested.pairs, ingested.labels):
+    for shards in (ingested.tables["pairs"], ingested.tables["labels"]):
         assert all(rows["corpus"].n_unique() == 1 for rows in shards.values())
-    texts = {shard: rows["text"].to_list() for shard, rows in ingested.sentences.items()}
+    texts = {shard: rows["text"].to_list() for shard, rows in ingested.tables["sentences"].items()}
     assert texts == {
         "sentences-00000": ["A cat.", "A tomcat.", "A hut.", "A shed."],
         "sentences-00001": ["A pet.", "A dog.", "A tin."],
@@ -236,19 +236,19 @@ def test_new_shards_hold_one_corpus_each(folder):
         "sentences-00003": ["a gem .", "silly ."],
     }
     # A premise that came as a caption stays where it was seen first.
-    nli = rows_of(ingested.pairs).filter(corpus="snli")
+    nli = rows_of(ingested.tables["pairs"]).filter(corpus="snli")
     assert nli.select("shard_a", "shard_b").rows() == [("sentences-00000", "sentences-00001")] * 3
 
 
 def test_shards_of_one_corpus_are_as_large_as_was_asked_for(folder):
     ingested = run(folder, CAPTIONS, SNLI, sentences_per_shard=3, pairs_per_shard=2)
 
-    assert [rows.height for rows in ingested.sentences.values()] == [3, 1, 3]
-    assert [rows.height for rows in ingested.pairs.values()] == [2, 2, 1, 2]
+    assert [rows.height for rows in ingested.tables["sentences"].values()] == [3, 1, 3]
+    assert [rows.height for rows in ingested.tables["pairs"].values()] == [2, 2, 1, 2]
 
 
 def test_judged_pairs_come_in_whole_without_drawn_negatives(folder):
-    rows = rows_of(run(folder, SNLI).pairs)
+    rows = rows_of(run(folder, SNLI).tables["pairs"])
 
     assert rows["label"].to_list() == ["entailment", "contradiction", "neutral"]
     assert rows["kind"].unique().to_list() == ["positive"]
@@ -257,24 +257,25 @@ def test_judged_pairs_come_in_whole_without_drawn_negatives(folder):
 def test_a_corpus_that_was_taken_in_part_keeps_its_ids_when_it_comes_in_whole(folder):
     part = run(folder, corpus("snli", "nli.tsv", labels=["entailment"], negatives=["train"]))
     before = pair_id("snli", "train", "positive", sentence_id("A cat."), sentence_id("A pet."), 0)
-    assert rows_of(part.pairs)["pair_id"].to_list() == [before]
+    assert rows_of(part.tables["pairs"])["pair_id"].to_list() == [before]
 
     whole = run(folder, SNLI, known=[part])
-    assert rows_of(whole.pairs)["label"].to_list() == ["contradiction", "neutral"]
-    assert before in set(rows_of(run(folder, SNLI).pairs)["pair_id"])
+    assert rows_of(whole.tables["pairs"])["label"].to_list() == ["contradiction", "neutral"]
+    assert before in set(rows_of(run(folder, SNLI).tables["pairs"])["pair_id"])
 
 
 def test_chosen_labels_are_similar_pairs_that_get_negatives(folder):
     chosen = corpus("snli", "nli.tsv", labels=["entailment", "neutral"])
 
-    assert sorted(rows_of(run(folder, chosen).pairs)["kind"]) == ["negative", "negative", "positive", "positive"]
+    kinds = rows_of(run(folder, chosen).tables["pairs"])["kind"]
+    assert sorted(kinds) == ["negative", "negative", "positive", "positive"]
 
 
 def test_a_pair_keeps_its_score_and_its_label(folder):
     (folder / "sick.txt").write_text(
         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\tA cat\tA pet\t4.5\tENTAILMENT\n"
     )
-    rows = rows_of(run(folder, corpus("sick", "sick.txt")).pairs)
+    rows = rows_of(run(folder, corpus("sick", "sick.txt")).tables["pairs"])
 
     assert rows.select("score", "label").rows()[0] == (4.5, "ENTAILMENT")
 
@@ -295,7 +296,7 @@ def test_ids_do_not_change_with_what_is_taken(first, second, size):
             run(Path(base), *corpora, sentences_per_shard=size, pairs_per_shard=size) for corpora in (whole, part)
         ]
 
-    ids = [[*rows_of(one.pairs)["pair_id"]] if one.pairs else [] for one in ingested]
+    ids = [[*rows_of(one.tables["pairs"])["pair_id"]] if one.tables["pairs"] else [] for one in ingested]
     # The n-th repeat of a pair is counted among the rows that are taken.
     assert len(ids[1]) == sum(row[2] == "neutral" for row in [*first, *second])
     if len({row[:2] for row in first}) == len(first) and len({row[:2] for row in second}) == len(second):

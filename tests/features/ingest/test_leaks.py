@@ -34,7 +34,7 @@ def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaki
     assert "p.tsv:2: 'A cat sleeps.' is a sentence of one, two" in ingested.rejects[0].message
     counts = ingested.report.splits[0]
     assert (counts.rows, counts.new, counts.dropped, counts.leaked) == (4, 1, 3, 3)
-    texts = [text for rows in ingested.sentences.values() for text in rows["text"]]
+    texts = [text for rows in ingested.tables["sentences"].values() for text in rows["text"]]
     assert texts == ["F.", "..."]  # punctuation alone is no sentence that leaks
 
 
@@ -71,7 +71,7 @@ def test_a_leak_that_is_stored_already_is_reported(leaking, run, stored):
 
     counts = second.report.splits[0]
     assert (counts.known, counts.leaked, counts.leaked_stored, counts.dropped) == (4, 3, 3, 0)
-    assert second.pairs == {}
+    assert second.tables["pairs"] == {}
     assert second.rejects == []
 
 

@@ -32,9 +32,9 @@ def test_negatives_asked_for_later_are_added_to_known_positives(four_pairs, run,
 
     second = run(four_pairs, *stored(first))
 
-    assert second.sentences == {}
+    assert second.tables["sentences"] == {}
     assert pairs_of(second)["kind"].to_list() == ["negative"] * 4
-    assert list(second.pairs) == ["pairs-00001"]
+    assert list(second.tables["pairs"]) == ["pairs-00001"]
     # They are those that a first build would have drawn.
     assert set(pairs_of(second)["pair_id"]) == set(pairs_of(run(four_pairs)).filter(kind="negative")["pair_id"])
 
@@ -67,7 +67,7 @@ def test_captions_of_one_image_are_no_negatives(tmp_path, run, pairs_of):
 
     ingested = run(tmp_path, corpora=[corpus])
 
-    text = {row[0]: row[1] for rows in ingested.sentences.values() for row in rows.iter_rows()}
+    text = {row[0]: row[1] for rows in ingested.tables["sentences"].values() for row in rows.iter_rows()}
     negatives = pairs_of(ingested).filter(kind="negative")
     assert negatives.height == 6
     assert all(text[row["sentence_a"]][0] != text[row["sentence_b"]][0] for row in negatives.iter_rows(named=True))
@@ -78,9 +78,9 @@ def test_negatives_of_a_shard_need_few_sentence_shards(tmp_path, write, run):
 
     ingested = run(tmp_path, sentences_per_shard=100, pairs_per_shard=250)
 
-    negatives = [rows for rows in ingested.pairs.values() if rows["kind"][0] == "negative"]
+    negatives = [rows for rows in ingested.tables["pairs"].values() if rows["kind"][0] == "negative"]
     needed = [len({*rows["shard_a"], *rows["shard_b"]}) for rows in negatives]
-    assert len(ingested.sentences) == 80
+    assert len(ingested.tables["sentences"]) == 80
     assert len(negatives) == 16
     assert max(needed) <= 60  # two or three sides of a 4 × 4 grid over 80 shards; in random order all 80
     assert sum(needed) / len(needed) <= 45

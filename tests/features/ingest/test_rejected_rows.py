@@ -41,12 +41,14 @@ def store(tmp_path: Path) -> Store:
     marks = {name: fingerprint(recipe, []) for name, recipe in recipes.items()}
     receipts = [
         store.write_shard(table, shard, marks[table], StageOutput(rows))
-        for table, shards in (("sentences", found.sentences), ("pairs", found.pairs))
+        for table, shards in (("sentences", found.tables["sentences"]), ("pairs", found.tables["pairs"]))
         for shard, rows in shards.items()
     ]
     receipts.append(store.write_rejects("ingest", "ingest", marks["ingest"], rejects_frame(found.rejects)))
-    bird = next(id_ for rows in found.sentences.values() for id_, text in rows.iter_rows() if text == "A bird sings.")
-    pairs = pl.concat(found.pairs.values())
+    bird = next(
+        id_ for rows in found.tables["sentences"].values() for id_, text in rows.iter_rows() if text == "A bird sings."
+    )
+    pairs = pl.concat(found.tables["pairs"].values())
     chosen = [pairs.filter(sentence_b=bird, kind="positive")["pair_id"][0], pairs.filter(kind="negative")["pair_id"][0]]
     of_stages = {
         "amr": [Reject(bird, RejectCode.NO_GRAPH, "no graph of 'At 20:45: rain.'")],  # which is no file and line

@@ -221,7 +221,7 @@ def test_rows_that_are_left_out_for_evaluation_are_no_reason_to_publish_nothing(
     long = Reject("long", RejectCode.SENTENCE_TOO_LONG, "1,000 words")
     wrong = [Reject(f"wrong-{number}", RejectCode.EMPTY_SENTENCE, "a sentence is empty") for number in range(2)]
     split = SplitReport(corpus="mine", split="train", rows=30, new=24, dropped=3, rejected=3)
-    ingested = Ingested({}, {}, {}, [*leaked, long, *wrong], IngestReport(splits=[split]))
+    ingested = Ingested({}, [*leaked, long, *wrong], IngestReport(splits=[split]))
     assert refusal(ingested, 0.1) is None
     assert "3 of 30 rows of the corpora were rejected" in refusal(ingested, 0.05)
     assert "2 of them as 'empty_sentence' (a sentence is empty)" in refusal(ingested, 0.05)
