@@ -21,6 +21,7 @@ from distributed.system import MEMORY_LIMIT
 
 from features.core.code import OWN_CODE
 from features.core.faults import OtherCode, StoreUnseen, TooLittleMemory, WorkerLacksModel
+from features.core.wording import counted
 from features.stages.registry import STAGES
 from features.stages.stage import total
 from features.store.store import Store
@@ -225,5 +226,5 @@ def _what_to_set(needed: int, pause: float, *, shared: bool) -> str:
     if not most:
         return "this machine has too little memory for one; enable fewer stages, or use another cluster"
     if shared:
-        return f"set workers in [cluster] (at most {most} worker{'s' * (most != 1)})"
+        return f"set workers in [cluster] (at most {counted(most, 'worker')}, gpu_workers included)"
     return f"set memory_limit in [cluster] to {format_bytes(int(needed / pause * 1.1))} or more"
