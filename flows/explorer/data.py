@@ -154,11 +154,11 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
     elif (low, high) != (None, None):
         raise EmptySetting("No metric is chosen that the numbers limit: choose one, or leave both empty.")
     if text := normalise(query.text("text")).lower():
-        words, own = ([pl.col(of).str.to_lowercase().str.contains(text, literal=True)] for of in ("text", pl.String))
-        parts = [] if "sentence_a" in columns else own
+        words, own = (pl.col(of).str.to_lowercase().str.contains(text, literal=True) for of in ("text", pl.String))
+        parts = [] if "sentence_a" in columns else [own]
         if ends := _ends(columns):
-            found = store.scan("sentences", release.versions["sentences"]).filter(words)
-            parts.append(pl.col(ends).is_in(found.select("sentence_id").collect()["sentence_id"].implode()))
+            found = store.read("sentences", release.versions["sentences"], where=words)
+            parts.append(pl.col(ends).is_in(found["sentence_id"].implode()))
         frame = frame.filter(pl.any_horizontal(parts))
     return frame
 

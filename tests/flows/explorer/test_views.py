@@ -210,17 +210,25 @@ def test_a_store_that_cannot_be_read_is_not_said_to_have_no_release(in_project):
         release.write_bytes(content)
 
 
-def test_a_damaged_file_of_a_table_is_told_as_such(in_project):
-    files = (in_project.session.here.store / "tables/metrics").rglob("*.parquet")
+@pytest.mark.parametrize(
+    ("table", "asked"),
+    [
+        *(("metrics", asked) for asked in ("data", "data?table=metrics", "map?points=20&colour=metric:smatch")),
+        ("sentences", "data?text=cat"),
+    ],
+)
+def test_a_damaged_file_of_a_table_is_told_as_such(in_project, table, asked):
+    files = (in_project.session.here.store / "tables" / table).rglob("*.parquet")
     whole = {file: file.read_bytes() for file in files}
     for file, content in whole.items():
         file.write_bytes(content[::-1])
     try:
-        for asked in ("data", "data?table=metrics", "map?points=20&colour=metric:smatch"):
-            assert in_project.json(f"/{asked}", 400)["error"]["code"] == TableFileDamaged.code
+        error = in_project.json(f"/{asked}", 400)["error"]
     finally:
         for file, content in whole.items():
             file.write_bytes(content)
+    assert error["code"] == TableFileDamaged.code
+    assert table in error["message"].partition(" in ")[0]
 
 
 def test_pairs_are_filtered_and_sorted_by_a_metric(in_project):
