@@ -68,9 +68,12 @@ def standing(url: str, timeout: float = 1.0) -> Standing:
         headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
     try:
         request = urllib.request.Request(f"{address.rstrip('/')}/health", headers=headers)  # noqa: S310 (an API address, http by design)
-        with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
-            return "answers" if response.status == 200 else "silent"
-    except (urllib.error.HTTPError, TimeoutError):  # no connection in time is an URLError
+        with urllib.request.urlopen(request, timeout=timeout):  # noqa: S310
+            return "answers"
+    except urllib.error.HTTPError as error:
+        # Whom it lets in, as by a key, is between it and Prefect's client.
+        return "answers" if error.code in {401, 403} else "silent"
+    except TimeoutError:  # no connection in time is an URLError
         return "silent"
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         # Its certificate is for Prefect's client to judge, by settings of its own.

@@ -68,7 +68,7 @@ def test_a_server_behind_a_password_is_asked_with_it(monkeypatch):
     class Proxy(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.headers.get("Authorization"))
-            self.send_response(200 if (self.path, asked[-1]) == ("/api/health", "Basic YWRhOnNlY3JldA==") else 401)
+            self.send_response(404 if self.path != "/api/health" else 200 if asked[-1] else 401)
             self.end_headers()
 
         def log_message(self, *_) -> None:
@@ -79,7 +79,11 @@ def test_a_server_behind_a_password_is_asked_with_it(monkeypatch):
         address = f"127.0.0.1:{proxy.server_port}/api"
         assert answers(f"http://ada:secret@{address}", timeout=60)
         assert answers(f"http://ada:secret@{address}/", timeout=60), "as for Prefect's own commands"
-        assert not answers(f"http://{address}", timeout=60)
+        assert answers(f"http://{address}", timeout=60), (
+            "whom it lets in, such as by PREFECT_API_KEY, Prefect finds out"
+        )
         monkeypatch.setenv("PREFECT_API_AUTH_STRING", "ada:secret")
         assert answers(f"http://{address}", timeout=60)
+        assert not answers(f"http://{address}/elsewhere", timeout=60)
         proxy.shutdown()
+    assert [*dict.fromkeys(asked)] == ["Basic YWRhOnNlY3JldA==", None]
