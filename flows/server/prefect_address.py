@@ -128,15 +128,17 @@ def talking_to(address: str) -> Iterator[None]:
 def server_does(what: str) -> Iterator[None]:
     """Turn errors in talking to the configured server into a sentence; `what` it is asked to do, as in "confirm it"."""
     import httpx
-    from prefect.exceptions import PrefectHTTPStatusError
+    from prefect.exceptions import PrefectException
     from prefect.settings import get_current_settings
 
     try:
         yield
-    except (httpx.HTTPError, PrefectHTTPStatusError, OSError, RuntimeError, ValueError) as error:
+    except (httpx.HTTPError, PrefectException, OSError, RuntimeError, ValueError) as error:
+        # PrefectException: what it is about was deleted meanwhile, which has no text of its own.
         # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
         where = shown(get_current_settings().api.url or "the configured address")
-        reason = without_passwords(str(error).partition("\n")[0].rstrip(".")) or type(error).__name__
+        said = str(getattr(error, "http_exc", error)).partition("\n")[0]
+        reason = without_passwords(said.rstrip(".")) or type(error).__name__
         raise ServerRefused(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 

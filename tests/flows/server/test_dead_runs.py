@@ -9,6 +9,7 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.states import Completed, Crashed, Failed, Pending, Running
 
+from features.core.errors import RunError
 from flows.deployments import deploy
 from flows.server.dead_runs import AUTOMATION, mark_dead_runs, schedule_again
 from flows.server.prefect_address import talking_to
@@ -63,6 +64,15 @@ def test_a_run_whose_process_lives_is_left_alone_and_a_pending_one_while_a_worke
         process.kill()
         process.wait()
         assert living.name in mark_dead_runs(worker_runs=True)
+
+
+def test_a_run_that_is_deleted_meanwhile_does_not_end_up(client, deployed, monkeypatch):
+    _, id_of = deployed
+    run = begun(client, id_of("refresh"), Pending(), Running())
+    monkeypatch.setattr("flows.server.dead_runs.runs_of_processes", lambda: {client.delete_flow_run(run.id)})
+    with pytest.raises(RunError) as told:  # and `up` asks again
+        mark_dead_runs(worker_runs=True)
+    assert "404" in str(told.value)
 
 
 def test_any_server_is_told_once_what_a_run_without_a_heartbeat_is(client, deployed, project):
