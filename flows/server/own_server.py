@@ -226,9 +226,11 @@ def prefect_api() -> Iterator[OwnServer | None]:
         os.environ.setdefault(name, value)
     if url := configured_api():
         if not answers(url, timeout=5.0):
+            lacks = "" if url.rstrip("/").endswith("/api") else ", perhaps as its address lacks /api at the end"
             raise ServerSilent(
-                f"The Prefect API at {shown(url)} does not answer: end it if it hangs, and start it (`facetflow down`, "
-                "`up`; `prefect server start`), or set PREFECT_API_URL to an empty value to use a private server."
+                f"The Prefect API at {shown(url)} does not answer{lacks}: end it if it hangs, and start it "
+                "(`facetflow down`, `up`; `prefect server start`), or set PREFECT_API_URL to an empty value to use a "
+                "private server."
             )
         with talking_to(url):
             try:

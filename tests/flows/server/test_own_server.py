@@ -88,9 +88,10 @@ def test_prefect_says_what_it_does_with_verbose_only(server, monkeypatch, level,
 
 
 def test_an_api_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-    with refused(ServerSilent), prefect_api():
-        pass
+    for url in ("http://127.0.0.1:9/api", "http://127.0.0.1:9"):
+        monkeypatch.setenv("PREFECT_API_URL", url)
+        with refused(ServerSilent), prefect_api():
+            pass
 
 
 @pytest.mark.parametrize("lasting", [False, True])
