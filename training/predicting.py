@@ -72,14 +72,9 @@ class Predictions:
     threshold: LabelThreshold | None = None  # what gives a pair the positive label; None for the most probable label
 
     @property
-    def best(self) -> NDArray[np.int64]:
-        """Number of each pair's label, (n_pairs,); the first of equally probable ones."""
-        return self._numbers(self.probabilities)
-
-    @property
     def predicted(self) -> list[str]:
-        """Label of each pair, (n_pairs,)."""
-        return [self.labels[number] for number in self.best]
+        """Label of each pair, (n_pairs,); the first of equally probable ones."""
+        return [self.labels[number] for number in self._numbers(self.probabilities)]
 
     @property
     def reused(self) -> int:
@@ -102,7 +97,9 @@ class Predictions:
     @property
     def changed(self) -> int | None:
         """Number of pairs whose label changes when their sentences are swapped; None if the order cannot matter."""
-        return None if self.swapped is None else int((self._numbers(self.swapped) != self.best).sum())
+        if self.swapped is None:
+            return None
+        return int((self._numbers(self.swapped) != self._numbers(self.probabilities)).sum())
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class TripletMaker:
     def draw(self, *, seed: int, epoch: int, each: int = 1) -> Triplets:
         """Draw triplets, `each` with each text as anchor; they may repeat if there are few candidates."""
         random = np.random.default_rng((seed, epoch))
-        usable = self._groups.in_company(self.texts)
+        usable = self._groups.in_company
         anchors = np.repeat(usable, each)
         positives = self._groups.draw(anchors, random)
         negatives = self._negatives(anchors, random)
@@ -78,7 +78,7 @@ class TripletMaker:
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
         negatives = np.full(len(anchors), -1, dtype=np.int64)
         if (near := self._near) is not None:
-            able = np.flatnonzero(np.isin(anchors, near.in_company(near.texts)))
+            able = np.flatnonzero(np.isin(anchors, near.in_company))
             self._fill(negatives, able, anchors, lambda some: near.draw(some, random), near.fellows, random)
         rest = np.flatnonzero(negatives < 0)
         texts = self.texts
@@ -120,10 +120,7 @@ class _Groups:
         self._groups = groups
         self._sorted = self._members[self._by_text]
         self.texts = np.unique(texts)
-
-    def in_company(self, texts: Positions) -> Positions:
-        """Return the texts that share a group with another text."""
-        return texts[np.isin(texts, self._sorted)]
+        self.in_company = np.unique(self._sorted)  # texts that share a group with another
 
     def draw(self, texts: Positions, random: np.random.Generator) -> Positions:
         """Return for each text another one from one of its groups; groups are equally likely."""

@@ -80,23 +80,16 @@ def restore_random_state(states: Sequence[dict[str, Any]], device: torch.device,
         return ""
     torch.manual_seed(((seed * 1_000_003 + step) * 1_009 + rank()) % 2**63)
     if state is None:
-        return f"the checkpoint is of {_processes(len(states))}, but this training has {_processes(world())}"
+        return f"the checkpoint is of another number of processes, {len(states)}, than this training, {world()}"
     written = "a CPU" if state["gpu"] is None else "a GPU"
     return f"the checkpoint was written on {written}, but this training is on {device.type!r}"
 
 
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
-
-
 def _check_trackers(names: tuple[str, ...]) -> None:
-    if not names:
-        return
-    available = [str(name) for name in get_available_trackers()]
     for name in names:
         if name not in LOGGER_TYPE_TO_CLASS:
-            trackers = ", ".join(str(tracker) for tracker in LOGGER_TYPE_TO_CLASS)
+            trackers = ", ".join(map(str, LOGGER_TYPE_TO_CLASS))
             raise UnknownName(f"loop.trackers names {name!r}, which is not a tracker; choose from {trackers}")
-        if name not in available:
+        if name not in map(str, get_available_trackers()):
             package = "'facetflow[tensorboard]'" if name == "tensorboard" else name
             raise LibraryMissing(f"the tracker {name!r} is not installed: pip install {package}, or leave it out")

@@ -48,7 +48,7 @@ class Graph:
     nodes: Tensor  # positions of the words in the flattened batch of words, (n_nodes,), int64
     sources: Tensor  # node where each edge starts, (n_edges,), int64
     targets: Tensor  # node where each edge ends, (n_edges,), int64
-    relations: Tensor  # relation of each edge, (n_edges,), int64, from 0 to below `relation_count`
+    relations: Tensor  # relation of each edge, (n_edges,), int64: 0 of a self-loop, 2l - 1 and 2l of label l
 
     @classmethod
     def of(cls, heads: Tensor, labels: Tensor, known: Tensor, direction: Direction = "both") -> Self:
@@ -81,15 +81,10 @@ class Graph:
         return 1 / counts[self.targets].float()
 
 
-def relation_count(labels: int) -> int:
-    """Return the number of relations for a number of labels: each in both directions, and the self-loop."""
-    return 2 * labels + 1
-
-
 class RelationalGraphLayer(nn.Module):
     """One layer, without what follows it, such as ReLU.
 
-    Relation matrices are mixed from a number of bases; without, each relation (`relation_count`) has its own.
+    Relation matrices are mixed from a number of bases; without, each relation has its own.
     """
 
     def __init__(self, width_in: int, width_out: int, relations: int, bases: int | None) -> None:
@@ -154,7 +149,7 @@ class GraphPooling(SavedModule):
         self.token_width, self.width, self.labels = token_width, width, labels
         self.layers, self.bases, self.dropout, self.direction = layers, bases, dropout, direction
         self.words = nn.Linear(token_width, width)
-        relations = relation_count(labels)
+        relations = 2 * labels + 1  # each label in both directions, and the self-loop
         self.graph = nn.ModuleList(RelationalGraphLayer(width, width, relations, bases) for _ in range(layers))
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:

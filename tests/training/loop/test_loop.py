@@ -108,7 +108,7 @@ def test_without_dev_the_last_average_is_kept(line, make_loop):
 @pytest.mark.parametrize(
     ("writers", "said"),
     [
-        (2, "the checkpoint is of 2 processes, but this training has 1 process"),
+        (2, "the checkpoint is of another number of processes, 2, than this training, 1"),
         (1, "the checkpoint was written on a GPU, but this training is on 'cpu'"),
     ],
     ids=["processes", "device"],
