@@ -71,10 +71,12 @@ class Searcher:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""
-        from training.encoders.input_length import count_cut
+        from training.encoders.input_length import count_cut, tell_unknown
 
         if count_cut(self.model, [text]):
             warn("Note: the text to search for is longer than the encoder's input: its end has no effect.")
+        if unknown := tell_unknown(self.model, text):
+            warn(f"Note: the encoder does not know {unknown} of the text to search for: unknown ones are all the same.")
         return embed(self.model, [text], self.chosen.task)
 
     def say_what(self, searched: SearchedTexts) -> None:

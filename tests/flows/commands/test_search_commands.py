@@ -154,6 +154,12 @@ def test_texts_longer_than_the_input_of_the_encoder_are_counted_when_they_are_en
     assert "Note: the text to search for is longer than the encoder's input" in capsys.readouterr().err
 
 
+def test_a_query_that_the_encoder_does_not_know_is_told(project, capsys):
+    for query, notes in {"a 😀": 1, "a cat": 0}.items():
+        assert run(["search", query, "--among", "texts.tsv", "--encoder", "all-MiniLM-L6-v2"]) == 0
+        assert capsys.readouterr().err.count("does not know 1 of the 2 word pieces") == notes
+
+
 def test_neighbours_are_a_table_with_a_row_a_neighbour(project, capsys):
     assert run(["neighbours", "texts.tsv", "--aspect", "animal", "-o", "out.tsv", "-k", "2"]) == 0
     assert "Wrote 10 neighbours of 5 texts by animals to out.tsv." in capsys.readouterr().err
