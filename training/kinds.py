@@ -94,9 +94,9 @@ def read_encoder_job(path: Path) -> TrainingJob[Source, EncoderSettings]:
     try:
         content = json.loads(path.read_bytes())
         kind = content["settings"]["kind"]
-        if kind not in KINDS:
-            raise UnknownName(f"{str(path)!r} is for an encoder of kind {kind!r}; known kinds: {', '.join(KINDS)}.")
-        settings = KINDS[kind].settings.model_validate(content["settings"])
-        return TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
+        if kind in KINDS:
+            settings = KINDS[kind].settings.model_validate(content["settings"])
+            return TrainingJob[Source, EncoderSettings].model_validate(content | {"settings": settings})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise wrong_job(path, error) from error
+    raise UnknownName(f"{str(path)!r} is for an encoder of kind {kind!r}; choose one of: {', '.join(KINDS)}.")

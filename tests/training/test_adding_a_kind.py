@@ -5,7 +5,9 @@ import json
 import sys
 
 import pytest
+from sentences import refused
 
+from features.core.faults import UnknownName
 from training.kinds import KINDS, Kind, read_encoder_job
 from training.runs import find_encoder
 from training.train import main
@@ -111,3 +113,9 @@ def test_a_toy_kind_searches_its_settings_as_others_do(tmp_path):
     made = train_toy(tmp_path, search={"learning_rate": [1e-4, 0.2]})
     assert (made["chosen"], made["tried"]) == ({"learning_rate": 0.2}, 2)
     assert made["number"] == pytest.approx(2, abs=0.2)
+
+
+def test_the_job_of_a_kind_that_is_not_known_here_is_told_by_it(tmp_path):
+    (tmp_path / "job.json").write_text(json.dumps({"settings": {"kind": "toy"}}))
+    with refused(UnknownName):
+        read_encoder_job(tmp_path / "job.json")
