@@ -121,8 +121,10 @@ class EncoderSettings(Trainable):
             self.points()
         except ValidationError as error:
             first = error.errors()[0]
-            name = str(first["loc"][-1]) if first["loc"] else "a value"
-            raise WrongValue(f"search: {name} {first.get('input')!r} cannot be tried ({first['msg']})") from error
+            what = f"{first['loc'][-1]} {first['input']!r}" if first["loc"] else "some of its values"
+            raise WrongValue(
+                f"search: {what} cannot be tried ({first['msg'].removeprefix('Value error, ')})"
+            ) from error
         return self
 
     def points(self) -> list[Point]:

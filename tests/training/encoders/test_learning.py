@@ -155,6 +155,11 @@ def test_a_search_that_cannot_be_done_is_refused(search, fault):
         RgcnSettings(search=search)
 
 
+def test_a_search_of_values_that_contradict_other_settings_is_refused():
+    with refused(WrongValue):
+        S3bertSettings(layers_tuned=0, map_epochs=5, search={"map_epochs": (0, 5)})
+
+
 def test_each_point_of_a_search_is_a_run_of_its_own_for_trackers(job, monkeypatch):
     run, named = loop.Loop.run, []
     monkeypatch.setattr(loop.Loop, "run", lambda self: (named.append(self.tracked_as), run(self))[1])
