@@ -1,6 +1,7 @@
 """Training with predicate-argument spans, with a tiny encoder: trained, repeated, resumed, loaded, refused."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from sentences import refused
 from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import (
+    BackboneUnfit,
     NothingToLearn,
     NoTrainingData,
     OtherParser,
@@ -118,6 +120,12 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
     made = backbone.embed(tokens, order).detach().cpu().numpy()
     model.save(str(tmp_path / "saved"), create_model_card=False)
     np.testing.assert_allclose(load_encoder(tmp_path / "saved", device="cpu").encode(ODD)[order], made, atol=1e-5)
+
+
+def test_a_backbone_of_other_modules_is_refused():
+    routes = Path(__file__).parents[2] / "evaluation" / "stored" / "routes" / "encoder"
+    with refused(BackboneUnfit):
+        start_model(routes, PasSettings(spans="none"), None)
 
 
 def test_a_backbone_that_was_saved_in_half_precision_is_trained_in_full(job, tiny_encoder, tmp_path):
