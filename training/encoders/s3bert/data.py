@@ -52,6 +52,11 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
             f"No measured pair {f'of {named} ' if named else ''}is in the split {train!r}, which the encoder "
             f"{settings.name!r} is trained on; there are: {splits(chosen)}."
         )
+    if settings.layers_tuned and set(learnt.pairs["kind"]) == {"neighbour"}:
+        raise NoTrainingData(
+            f"All training pairs of the encoder {settings.name!r} are neighbours, of which no batch of its layers is "
+            "made: add other `kinds`, or learn the map alone with layers_tuned = 0."
+        )
     check_layers(settings, learnt.corpora)
 
 

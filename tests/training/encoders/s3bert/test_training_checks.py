@@ -42,6 +42,13 @@ def test_layers_cannot_be_tuned_on_a_corpus_of_dev_pairs_alone(measured, setting
         check_pairs(data, settings.model_copy(update={"layer_corpora": ("left",)}))
 
 
+def test_layers_cannot_be_tuned_on_neighbours_alone(measured, settings):
+    data = MeasuredPairs(measured.texts, measured.pairs.with_columns(kind=pl.lit("neighbour")))
+    check_pairs(data, settings.model_copy(update={"layers_tuned": 0}))
+    with refused(NoTrainingData):
+        check_pairs(data, settings)
+
+
 def test_a_corpus_that_is_named_twice_is_drawn_once(measured, settings):
     train = np.flatnonzero((measured.pairs["split"] == "train").to_numpy())
     once, twice = (
