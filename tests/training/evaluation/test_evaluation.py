@@ -134,6 +134,7 @@ def test_ratings_are_scored_for_encoder_start_model_facets_and_residual(scores, 
 
     (rating,) = scores["suites"]["ratings"]["rows"]
     predicted = scores["suites"]["predictors"]["rows"]
+    assert scores["suites"]["predictors"]["data"] == scores["suites"]["ratings"]["data"]
     assert rating["name"] == "mine"
     assert rating["pairs"] == 4
     assert {row["facet"] for row in predicted} == {*METRIC_NAMES, "residual"}

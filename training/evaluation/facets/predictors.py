@@ -53,7 +53,7 @@ class PredictorSuite(Suite):
             | {RESIDUAL: "The dimensions that belong to no facet."},
             "sets": {rated.name: len(rated.scores) for rated in self.subject.rating_sets},
             "rows": rows,
-            "data": [rated.name for rated in self.subject.rating_sets],
+            "data": {rated.name: rated.digest for rated in self.subject.rating_sets},
         }
 
     @classmethod
