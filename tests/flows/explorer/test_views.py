@@ -71,6 +71,15 @@ def test_a_chosen_facet_shades_words_and_colours_graphs(anywhere):
     assert '<h2 id="closer">srl' in anywhere.page(f"{PAIR}&facet=srl")
 
 
+def test_words_that_count_against_have_a_minus_sign_and_none_is_minus_0(anywhere):
+    address = "/pair?a=She+has+not+read+the+letter.&b=She+has+read+the+letter.&facet=negations"
+    anywhere.json(address)
+    page = anywhere.page(address)
+    assert "<small>−" in page
+    assert "<small>-" not in page
+    assert "<small>−0<" not in page
+
+
 @pytest.mark.parametrize(
     ("address", "fault"),
     [
