@@ -23,6 +23,7 @@ from features.core.leftovers import held_folder
 from training.encoders.settings import BY_LOSS, score_in_words
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite, scored_suites
+from training.evaluation.tables import hundred
 from training.runs import (
     CURRENT,
     ENCODER,
@@ -76,7 +77,7 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
             lost = 100 * (before - after)
             holds = lost <= allowed + 1e-9
             limit = "" if holds else f": {lost:.2f} less, and {allowed:g} is allowed"
-            verdicts.append((holds, f"{what} {100 * before:.1f} → {100 * after:.1f}{limit}"))
+            verdicts.append((holds, f"{what} {hundred(before)} → {hundred(after)}{limit}"))
     if not verdicts:
         return Verdict(holds=False, reasons=("the two encoders have no comparable score in common",))
     return Verdict(holds=all(holds for holds, _ in verdicts), reasons=tuple(reason for _, reason in verdicts))
