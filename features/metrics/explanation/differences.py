@@ -167,13 +167,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
     inside = any(token.lower in _CLAUSES for token in between[0])
     other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
-    links = {
-        token
-        for chunk in texts.chunks
-        for part in chunk
-        for token in part
-        if token.kind == "link" or token.lower in _OF
-    }
+    links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in _OF}
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
     # "Load a cart with hay", "load hay on a cart"
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
