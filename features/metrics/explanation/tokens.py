@@ -83,8 +83,8 @@ general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation
 """Stems with forms that the rules of `stem_of` do not lead to; "evening" and "https" are not of "even" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _PAST |= {
-    "bet", "burst", "cast", "cost", "cut", "hit", "hurt", "let", "overcome", "put", "read", "run", "set", "shed",
-    "shut", "split", "spread", "upset",
+    "bet", "burst", "cast", "cost", "cut", "flung", "hit", "hurt", "laid", "let", "lit", "overcome", "put", "read",
+    "run", "set", "sewn", "shed", "shut", "slain", "split", "spread", "stung", "upset", "woven",
 }  # fmt: skip
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {

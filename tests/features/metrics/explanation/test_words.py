@@ -1218,6 +1218,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Two children look.", "A child looks.", "(l / look-01 :ARG0 (c / child :quant 2))",
          "(l / look-01 :ARG0 (c / child))",
          'Same frames and roles; "Two children" in a, "A child" in b. Graphs do not tell "look" from "looks".'),
+        ("Ann lit a fire.", "A fire was lit by Ann.", "(l / light-01 :ARG0 (a / ann) :ARG1 (f / fire))", None,
+         ('The parser sees no difference: both have the same graph. "Ann" and "fire" change places (passive in b '
+          'only), not their roles.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
