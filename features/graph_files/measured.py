@@ -133,7 +133,10 @@ def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]
     columns, failures = measure_own(own, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
     failed: _Failures = {}
     for failure in failures:
-        # Do not repeat what is wrong with the graph itself.
-        if (failure.metric.reads, failure.code) != ("graphs", RejectCode.MISSING_PARSE):
-            failed.setdefault(pairs[failure.pair].number, []).append(failure.message)
+        why = failure.message
+        if failure.code is RejectCode.MISSING_PARSE:
+            if failure.metric.reads == "graphs":  # what is wrong with the graph itself is told already
+                continue
+            why = f"metric {failure.metric.name!r} reads sentences, and not both blocks have a line '# ::snt'; add it"
+        failed.setdefault(pairs[failure.pair].number, []).append(why)
     return pl.concat([scores, columns], how="horizontal"), failed

@@ -121,6 +121,20 @@ def test_a_pair_without_a_value_of_an_own_metric_is_named_and_a_wrong_graph_once
     assert [reason.partition(":")[0] for reason in measured.wrong] == ["pair 2 (id 'x1')", "pair 3 (id 'x1')"]
 
 
+def test_where_a_block_lacks_its_sentence_the_line_to_add_is_named(
+    tmp_path: Path, vectors: LabelVectorSettings
+) -> None:
+    @own_metric(reads="sentences")
+    def same(left: str, right: str) -> float:
+        return float(left == right)
+
+    first, second = write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY, "(b / boy)\n\n")
+    measured = measure_files(first, second, vectors, [same])
+    assert measured.scores["same"].to_list() == [1.0, None]
+    (why,) = measured.wrong
+    assert "# ::snt" in why
+
+
 def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
     with refused(NotParallel):
         measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY), vectors)
