@@ -91,9 +91,6 @@ class TextLayout(Closed):
         return [*(name for names in self.text for name in names), *self.aspects.values()]
 
 
-Layout = TableLayout | CaptionLayout | GraphLayout | TextLayout
-
-
 class Dataset(Closed):
     """A pinned record of a dataset."""
 
@@ -104,7 +101,7 @@ class Dataset(Closed):
     about: str  # one sentence for a reader who does not know it
     splits: tuple[Split, ...] = SPLITS  # the splits that its makers released; by default all three
     # the forms that its files come in; a file is read in the first that fits
-    layouts: tuple[Layout, ...] = Field(min_length=1)
+    layouts: tuple[TableLayout | CaptionLayout | GraphLayout | TextLayout, ...] = Field(min_length=1)
     score_range: tuple[float, float] | None = None  # lowest and highest human score, as released
     unscored: bool = False  # rows without a score belong to the release; they are skipped, not rejected
     labels: tuple[str, ...] = ()  # the labels as released; empty if there are none or any label is accepted

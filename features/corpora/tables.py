@@ -21,8 +21,6 @@ from features.corpora.headers import columns_of, parse_object, reading_parquet, 
 _ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
 """The roles of the cells of a `TableRow`, in order."""
 
-Cell = str | float | None
-
 
 class TableRow(NamedTuple):
     """The cells of one row that have a role, as written; None for a role that the table lacks.
@@ -34,7 +32,7 @@ class TableRow(NamedTuple):
     line: int
     sentence_a: str
     sentence_b: str
-    score: Cell
+    score: str | float | None
     label: str | None
     split: str | None
     group: str | None = None

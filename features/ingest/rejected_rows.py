@@ -39,8 +39,6 @@ REJECTED: dict[str, type[pl.DataType]] = {
 sentence where the pair itself, a negative, is in no file, and null where the corpora can no longer be read."""
 
 _ORIGIN = re.compile(r"(?P<file>.+?):(?P<line>\d+): ")
-
-
 _Origin = tuple[str, int]  # file and line
 _Key = tuple[SentenceId, ...]  # a sentence, or the two of a pair
 

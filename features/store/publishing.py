@@ -67,9 +67,9 @@ def draft(
         rows=rows,
         rejects=rejects,
         missing={
-            stage: tuple(sorted(shard for name, shard in planned.missing if name == stage))
+            stage: tuple(shards)
             for stage in planned.stages
-            if any(name == stage for name, _ in planned.missing)
+            if (shards := sorted(shard for name, shard in planned.missing if name == stage))
         },
     )
 
