@@ -207,9 +207,10 @@ def _judge(location: _Location, model: type[BaseModel], problem: Any) -> tuple[t
         of_kind: Any = Literal.__getitem__(tuple(kinds_of(location.annotation)))
         location, given = _Location((*location.parts, "kind"), of_kind), problem["ctx"]["tag"]
         key = location.key
-    if isinstance(given, Mapping) and is_repeated(location.annotation):
+    several = is_repeated(location.annotation)
+    if isinstance(given, Mapping) and several:
         wrong = f"`[{key}]` is wrong: write its name in double brackets, `[[{key}]]`, since there may be several."
-    elif isinstance(given, list) and is_section(location.annotation) and isinstance(last, str):
+    elif isinstance(given, list) and isinstance(last, str) and sections_in(location.annotation) and not several:
         name = _section(location.parts)
         wrong = f"`[[{name}]]` is wrong: write its name in single brackets, `[{name}]`, since there is only one."
     else:
@@ -273,11 +274,11 @@ def _expected(location: _Location, given: Any) -> str:
     last = str(location.parts[-1]) if location.parts else ""
     if last in _EXPECTED and isinstance(given, str):
         return _EXPECTED[last]
-    if is_section(location.annotation):
-        name = _section(location.parts)
-        return f"a section `[[{name}]]`" if location.key.endswith("]") else f"a section `[{name}]`"
     if is_repeated(location.annotation):
         return f"a section `[[{location.key}]]` for each"
+    if sections_in(location.annotation):
+        name = _section(location.parts)
+        return f"a section `[[{name}]]`" if location.key.endswith("]") else f"a section `[{name}]`"
     expected = words(location.annotation)
     if isinstance(given, float) and not isfinite(given):
         expected = expected.replace("a number", "a finite number")
@@ -346,8 +347,3 @@ def sections_in(annotation: Any) -> dict[str, type[BaseModel]]:
 def is_repeated(annotation: Any) -> bool:
     """Return whether a key holds any number of sections, as [[corpora]] does."""
     return get_origin(bare(annotation)) is tuple and bool(sections_in(annotation))
-
-
-def is_section(annotation: Any) -> bool:
-    """Return whether a key is a section, such as [amr]."""
-    return bool(sections_in(annotation)) and not is_repeated(annotation)

@@ -53,7 +53,7 @@ def _in_toml(text: str) -> str:
     return text.replace("True", "`true`").replace("False", "`false`")
 
 
-def json_schema() -> dict[str, Any]:
+def schema_text() -> str:
     """Return the JSON schema of the project file, with which editors complete and check keys while typing."""
     schema = Project.model_json_schema()
     models = {model.__name__: model for model in _models(Project)}
@@ -66,12 +66,8 @@ def json_schema() -> dict[str, Any]:
     for kind in KINDS.values():
         _complete(schema, kind.settings)
     schema["title"] = "facetflow.toml"
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
-
-
-def schema_text() -> str:
-    """Return the JSON schema as a file."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def _complete(schema: dict[str, Any], settings: type[BaseModel]) -> None:

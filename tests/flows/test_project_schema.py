@@ -1,6 +1,7 @@
 """Keys of a project file: the page and the schema have every key of every model, with its meaning."""
 
 import copy
+import json
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,7 @@ from project_page import sections
 from pydantic import BaseModel, ValidationError
 
 from flows.project import Project
-from flows.project_schema import json_schema, schema_text
+from flows.project_schema import schema_text
 from training.encoders.s3bert.settings import S3bertSettings
 from training.kinds import KINDS
 from training.loop.settings import LoopSettings
@@ -92,7 +93,7 @@ def test_defaults_are_those_that_hold():
 
 @pytest.fixture(scope="module")
 def schema():
-    return json_schema()
+    return json.loads(schema_text())
 
 
 def test_the_schema_describes_every_key(schema):
