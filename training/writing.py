@@ -79,7 +79,7 @@ def read_json(path: Path) -> Any:
 def first_problem(error: ValidationError) -> tuple[str, str]:
     """Return where a file does not fit its model, and why, by the first of its errors."""
     first = error.errors()[0]
-    return ".".join(str(part) for part in first["loc"]) or "the file", first["msg"]
+    return ".".join(str(part) for part in first["loc"]) or "the file", first["msg"].removeprefix("Value error, ")
 
 
 def write_text(path: Path, text: str) -> None:
