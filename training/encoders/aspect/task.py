@@ -193,6 +193,11 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     longest -= 2 if getattr(config, "model_type", "") in _FROM_PADDING else 0
     model.max_seq_length = min(settings.max_tokens, longest)
     modules = list(model)
+    if routes and any(isinstance(module, Router) for module in modules):
+        raise BackboneUnfit(
+            f"the backbone {settings.backbone!r} has routes already: choose another one for the encoder "
+            f'{settings.name!r}, which has combine = "routes"'
+        )
     if settings.pooling is not None:
         positions = [position for position, module in enumerate(modules) if isinstance(module, Pooling)]
         if not positions:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from sentences import refused
 
-from features.core.faults import NameNotAllowed
+from features.core.faults import BackboneUnfit, NameNotAllowed
 from training.data.triplets import TripletMaker, in_batch_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
 from training.encoders.aspect.task import AspectTask, start_model
@@ -167,3 +167,10 @@ def test_a_route_cannot_have_a_name_that_torch_takes(job, tiny_encoder, name):
     settings = job(aspects=["animal", name], combine="routes").settings
     with refused(NameNotAllowed):
         start_model(tiny_encoder, settings, settings.aspects, "cpu")
+
+
+def test_a_backbone_with_routes_gets_no_others(make, tmp_path):
+    _, task = make(aspects=["animal", "place"], combine="routes")
+    task.backbone.model.save_pretrained(str(tmp_path), create_model_card=False)
+    with refused(BackboneUnfit):
+        start_model(tmp_path, task.settings, ["animal", "country"], "cpu")
