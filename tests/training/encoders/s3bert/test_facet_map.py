@@ -317,6 +317,13 @@ class TestSettings:
         with refused(OutOfRange):
             S3bertSettings(alpha=0, consistency=0)
 
+    def test_ordering_alone_has_no_dev_loss_to_choose_the_model_by(self):
+        ordering = {"alpha": 0, "consistency": 0, "ordering": 1.0}
+        with refused(OutOfRange):
+            S3bertSettings(**ordering)
+        assert S3bertSettings(**ordering, loop={"keep": "last"}).ordering == 1
+        assert S3bertSettings(**ordering, choose_by="sick").ordering == 1
+
     def test_a_map_alone_orders_nothing(self):
         with refused(Conflict):
             S3bertSettings(layers_tuned=0, ordering=1.0)
