@@ -40,10 +40,9 @@ _MOST = 3  # differences in the sentence
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is the same in two sentences, and what differs."""
+    """Two sentences in words."""
 
     sentence: str  # everything in words; of many differences, the most telling ones and how many more there are
-    same: tuple[str, ...]  # in plain words, "frames" or "roles" for instance; empty if nothing is the same
     differences: tuple[Difference, ...]  # the most telling first; empty if neither sentences nor graphs differ
 
 
@@ -59,13 +58,13 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     told = differences(both)
     aspects = [difference.aspect for difference in told]
     if not told:
-        return Words(_unchanged(both, sentences), (), ())
+        return Words(_unchanged(both, sentences), ())
     if "unrelated" in aspects:
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
-        return Words(f"They share no content word and no concept{alike}; {told[0].text}.", (), told)
+        return Words(f"They share no content word and no concept{alike}; {told[0].text}.", told)
     main = [difference.text for difference in told if difference.aspect not in REMARKS]
     more = len(main) - _MOST
-    parts = [*main[:_MOST], *([f"{counted(more, 'more difference')}"] if more > 0 else [])]
+    parts = [*main[:_MOST], *([counted(more, "more difference")] if more > 0 else [])]
     same = _same(both, frozenset(aspects))
     opening = f"Same {listed(same)}" if same else _in_common(both)
     if not both.differ:
@@ -74,7 +73,7 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
         opening = _unchanged(both, sentences).removesuffix(".")
     texts = [difference.text for difference in told if difference.aspect in REMARKS]
     remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
-    return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), same, told)
+    return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), told)
 
 
 def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:
@@ -90,7 +89,8 @@ def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:
     return f"{SAME_WORDS.removesuffix('.')}, with other {joined(other)}." if other else SAME_WORDS
 
 
-def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
+def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
+    """Return what is the same in plain words, "frames" or "roles" for instance."""
     shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
     contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
     words = [{token.stem for token in tokens} for tokens in both.texts.tokens]
@@ -99,7 +99,7 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> tuple[str, ...]:
     units = [{view.labels[target] for _, role, target in view.forward if role == "unit"} for view in both.views]
     contradicted |= {"quantities"} if all(units) and units[0] != units[1] else set()
     contradicted |= {"concepts"} if "frames" in shared else set()
-    return tuple(title for title in shared if title not in contradicted)
+    return [title for title in shared if title not in contradicted]
 
 
 def _in_common(both: ComparedGraphs) -> str:

@@ -40,7 +40,7 @@ def test_the_page_shows_what_is_said_now(tried):
 def test_the_check_tells_right_from_wrong(told, verdict):
     pair = {"a": "a dog sees a cat", "b": "a cat sees a dog", "tells": ["role"], "names": ["dog", "cat"]}
     differences = tuple(Difference(None, aspect, text) for aspect, text in told)
-    words = Words("; ".join(text for _, text in told), (), differences)
+    words = Words("; ".join(text for _, text in told), differences)
     assert judge(pair, words, None) == verdict
-    assert judge(pair, Words(SAME_TEXT, (), ()), None) == "wrong"
+    assert judge(pair, Words(SAME_TEXT, ()), None) == "wrong"
     assert judge(pair, words, "It seems to be German.") == "wrong"
