@@ -87,7 +87,6 @@ class CorpusPairs:
 
     def __init__(self, corpus: CorpusSettings, base: Path, max_words: int) -> None:
         self.corpus = corpus
-        self.is_drawn = False  # whether rows of one file may be in several splits
         self.reports: dict[Split, SplitReport] = {}  # in the order in which the splits occur
         self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
         self.draws: list[DrawReport] = []  # drawn splits that far too few or too many pairs came into
@@ -128,10 +127,7 @@ class CorpusPairs:
         """Keep the rows that are pairs of the corpus, place their sentences, and draw negatives."""
         stored = known.stored_pairs(self.corpus.name)
         drawn = draw_pairs(self.corpus, known, stored.ids, self.rows, self.ids, self.texts, self._too_long)
-        rows = self.rows.with_columns(kept=False, joins=None)
-        if drawn is not None:
-            self.is_drawn, self.draws = True, drawn.reports
-            rows = rows.with_columns(split=drawn.splits, kept=drawn.kept, joins=drawn.joins)
+        rows, self.draws = drawn or (self.rows.with_columns(kept=False, joins=None), [])
         rejects = self._count_rows(rows)
         rows = rows.with_columns(occurrence=occurrences_of(_keys(rows)))
         ids = self._ids_of(rows)
@@ -157,7 +153,7 @@ class CorpusPairs:
         self.rows = rows.select(*PAIR_TABLE, "stored")
         new = rows.select(*PAIR_TABLE).filter(~rows["stored"])
         table = PairTable(ids[~rows["stored"].to_numpy()], new)
-        if not self.is_drawn and len(self.reports) > 1:  # split by split, otherwise in order of arrival
+        if drawn is None and len(self.reports) > 1:  # split by split, otherwise in order of arrival
             order = {SPLITS.index(split): position for position, split in enumerate(self.reports)}
             table = table.ordered(np.argsort(new["split"].replace_strict(order).to_numpy(), kind="stable"))
         self.tables["positive"] = table

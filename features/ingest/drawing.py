@@ -14,7 +14,6 @@ different splits is left out.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -42,16 +41,6 @@ Hanging = tuple[int, ...]
 
 _FEW, _MANY = 0.5, 1.5
 """Multiples of the requested share beyond which a drawn split is reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The splits of the pairs of a corpus."""
-
-    splits: pl.Series  # of each row its place in `SPLITS`, (n_rows,)
-    kept: pl.Series  # whether the present settings would put no pair there
-    joins: pl.Series  # why a row is in no split, because it would join two of them; null for one that is in a split
-    reports: list[DrawReport]  # splits that far too few or too many pairs came into
 
 
 def drawn_texts(
@@ -134,12 +123,17 @@ def draw_pairs(
     ids: IdArray,
     texts: pl.Series,
     too_long: NDArray[np.bool_],
-) -> Drawn | None:
+) -> tuple[pl.DataFrame, list[DrawReport]] | None:
     """Assign pairs to splits, keeping those together that share a sentence or a user-defined group.
 
     `stored_pairs` are the ids of the pairs that the store has of the corpus, sorted; `rows` have columns `split`, `a`,
     `b` (numbers of sentences) and `group`, (n_rows,). Sentences have sorted ids, normalised texts, and whether each is
-    too long, (n_sentences,): a reject joins nothing. None is returned if every row stays in the split of its file.
+    too long, (n_sentences,): a reject joins nothing.
+
+    Returns:
+        The rows with `split`, the place of theirs in `SPLITS`; `kept`, whether the present settings would put no pair
+        there; and `joins`, why a row is in no split, because it would join two of them, else null. And the splits that
+        far too few or too many pairs came into. None if every row stays in the split of its file.
     """
     source = corpus.drawn_from
     if source is None:
@@ -190,9 +184,8 @@ def draw_pairs(
         codes[row] = SPLITS.index(split)
         kept[row] = split not in possible
     why = pl.repeat(None, rows.height, dtype=pl.String, eager=True).scatter(list(joins), list(joins.values()))
-    return Drawn(
-        pl.Series(codes), pl.Series(kept), why, _too_few_or_many(corpus, shares, placed, groups, stored=any(before))
-    )
+    rows = rows.with_columns(split=pl.Series(codes), kept=pl.Series(kept), joins=why)
+    return rows, _too_few_or_many(corpus, shares, placed, groups, stored=any(before))
 
 
 def _hanging(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, groups: "_Groups") -> list[Hanging]:
