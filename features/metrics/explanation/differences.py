@@ -276,17 +276,18 @@ def _moods(told: Told) -> None:
     asks = told.texts.asks
     if asks[0] != asks[1] and "?" not in told.texts.sentences[asks[0]]:  # not "Who will? Ann."
         told.add("mood", ("smatch",), f"{SIDES[asks[1]]} is a question, {SIDES[asks[0]]} is not")
-    words = [[t.lower for t in tokens if t.lower not in _BEFORE_COMMANDS] or [""] for tokens in told.texts.tokens]
     acts = [(v.labels[r.source], v.labels[r.target]) for v in told.both.views for r in v.forward if r.role == "arg0"]
     verbs = {SENSE.sub("", verb).partition("-")[0] for verb, actor in acts if actor == "you"}
-    # Of others, the parser reads no "you": "Rain makes you wet", "Hope to see you", but not always: "Trust you to go".
-    asked = [" ".join(t.lower for t in tokens[:2]).startswith(("do not", "please ")) for tokens in told.texts.tokens]
-    commands = [
-        (first.replace("-", "") in verbs or begins) and "you" not in behind[:1]
-        for begins, (first, *behind) in zip(asked, words, strict=True)
-    ]
-    if commands[0] != commands[1] and not any("?" in text for text in told.texts.sentences):
-        side = commands.index(True)
+    commands, unsure = [], []
+    for view, tokens in zip(told.both.views, told.texts.tokens, strict=True):
+        first, *behind = [t.lower for t in tokens if t.lower not in _BEFORE_COMMANDS] or [""]
+        asked = " ".join(t.lower for t in tokens[:2]).startswith(("do not", "please "))
+        # Of others, the parser reads no "you": "Rain makes you wet", "Hope to see you", not always: "Trust you to go".
+        commands.append((asked or first.replace("-", "") in verbs) and "you" not in behind[:1])
+        frames = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)}
+        unsure.append(first in frames | {"be"})  # "Sit" beside "Don't sit"
+    side = int(commands[1])
+    if commands[0] != commands[1] and not unsure[1 - side] and not any("?" in text for text in told.texts.sentences):
         told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 
