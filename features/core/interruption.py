@@ -6,35 +6,39 @@ and turn them into another error. Here the signal is recorded, and raised again 
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def handled(*signals: int, by: Callable[[int, FrameType | None], object] | signal.Handlers) -> Iterator[None]:
-    """Handle signals otherwise in the block; outside the main thread, nothing changes."""
+def handled(
+    *signals: int, by: Callable[[int, FrameType | None], object] | signal.Handlers
+) -> Iterator[Mapping[int, Any]]:
+    """Handle signals otherwise in the block, which is given their former handlers.
+
+    Outside the main thread, nothing changes.
+    """
     is_main = threading.current_thread() is threading.main_thread()
     # A shell ignores interrupts on behalf of its background processes: keep it that way.
     heard = [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, by) for number in heard}
+    former = {number: signal.signal(number, by) for number in heard}
     try:
-        yield
+        yield former
     finally:
-        for number, handler in before.items():
+        for number, handler in former.items():
             signal.signal(number, handler)
 
 
 class Interruption:
-    """The signal received so far, if any, of those that are deferred."""
+    """The signal received so far, if any, of those that are deferred; `former` has the handlers of all of these."""
 
     def __init__(self) -> None:
         self._received: int | None = None
-        self.deferring = ExitStack()
-        """While it is open, signals are deferred."""
-        self.deferring.enter_context(handled(*_SIGNALS, by=self._note))
+        self.former: Mapping[int, Any] = {}
 
     @property
     def pending(self) -> bool:
@@ -47,9 +51,11 @@ class Interruption:
             number, self._received = self._received, None
             signal.raise_signal(number)
 
-    def _note(self, number: int, _frame: FrameType | None) -> None:
+    def note(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal: it waits, but a second one does not."""
         self._received = number
-        self.deferring.close()  # a second request is not made to wait
+        for each, handler in self.former.items():
+            signal.signal(each, handler)
 
 
 @contextmanager
@@ -60,9 +66,9 @@ def held_back() -> Iterator[Interruption]:
     """
     interruption = Interruption()
     try:
-        yield interruption
+        with handled(*_SIGNALS, by=interruption.note) as interruption.former:
+            yield interruption
     finally:
-        interruption.deferring.close()
         interruption.deliver()
 
 

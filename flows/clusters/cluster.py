@@ -201,8 +201,7 @@ def joined_cluster(
 def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
     """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
     if settings.address is None:
-        local = {"settings": settings, "log_folder": log_folder}
-        runner = DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs=local)
+        runner = DaskTaskRunner(cluster_class=lambda: local_cluster(settings, log_folder))
     else:
         existing = {"security": cluster_security.of_existing(settings), "timeout": CONNECT_TIMEOUT}
         runner = DaskTaskRunner(address=settings.address, client_kwargs=existing)
