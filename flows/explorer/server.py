@@ -75,7 +75,7 @@ class Explorer:
             proxy_headers=False,  # a header would hide who asks
             timeout_graceful_shutdown=1,
         )
-        self.server = uvicorn.Server(settings)
+        self._server = uvicorn.Server(settings)
 
     @property
     def address(self) -> str:
@@ -83,8 +83,12 @@ class Explorer:
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def run(self) -> None:
-        """Serve until the process or `server` is told to end."""
-        self.server.run(sockets=[self._socket])
+        """Serve until the process is told to end, or `stop` is called."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Let `run` return."""
+        self._server.should_exit = True
 
 
 def application(session: Session) -> Starlette:

@@ -72,7 +72,7 @@ def visited(here: Here, encoder: str | None = None) -> Iterator[Visitor]:
             assert client.get(explorer.address).status_code == 200
             yield Visitor(explorer, session, client)
     finally:
-        explorer.server.should_exit = True
+        explorer.stop()
         thread.join()
 
 

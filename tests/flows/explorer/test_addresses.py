@@ -61,7 +61,7 @@ def test_ending_the_explorer_while_a_page_is_made_is_no_error(monkeypatch, capfd
         asking = threading.Thread(target=ask)
         asking.start()
         assert asked.wait(60)
-        visitor.explorer.server.should_exit = True
+        visitor.explorer.stop()
         asking.join()
     ended.set()
     assert "Traceback" not in capfd.readouterr().err
