@@ -19,11 +19,13 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_ODDS = rf"\b(?:one|1)\sin\s({_SMALL}|\d\d?\d?)\b"
+_TENS = "(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+_ODDS = rf"\b(?<!number\s)(?:one|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|{_TENS}(?:-\w+)?|hundred|\d\d?|100)\b"
 _DECADES = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
-    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d) | {_ODDS}(?![.,]\d|\s+(?:minute|hour|day|week|month|year))"
+    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
+    rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
     rf" | the\s+(?:{_DECADES})\b | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
@@ -283,7 +285,7 @@ def _spelt(word: str) -> str | None:
 def _share(word: str) -> str | None:
     """Return a share in digits: "two thirds", "one in five"."""
     if odds := re.fullmatch(_ODDS, word):
-        return f"1/{spelt_number(odds[1]) or odds[1]}"
+        return f"1/{_spelt(odds[1]) or odds[1]}"
     share = re.fullmatch(_SHARE, word)  # a quarter is a fourth
     return share and f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
 

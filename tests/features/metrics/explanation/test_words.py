@@ -1253,6 +1253,9 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
         ("He called twice.", "He called two times."),
         ("It weighs 1.5e3 g.", "It weighs 1500 g."),
         ("One in five boys left.", "20% of boys left."),
+        ("One in twenty boys left.", "1 in 20 boys left."),
+        ("One in a hundred boys left.", "One in 100 boys left."),
+        ("One in ten thousand boys left.", "1 in 10,000 boys left."),
         ("It was built in the sixties.", "It was built in the 1960s."),
     ],
 )
@@ -1270,6 +1273,7 @@ def test_amounts_and_times_in_other_words_are_the_same(a, b):
         ("It is open from 9 to 5.", "It is open from 9 to 6."),
         ("A couple of boys left.", "Two boys left."),
         ("It rose from one in 2,000.", "It rose from one in 3,000."),
+        ("He is number one in 5 towns.", "He is number two in 5 towns."),
     ],
 )
 def test_other_amounts_and_times_are_told(a, b):
