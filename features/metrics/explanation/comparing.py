@@ -192,6 +192,7 @@ class ComparedGraphs:
             at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
             kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
             is_verb = behind.stem in self.frame_stems & self.texts.shared  # aged 12 won
+            is_verb &= not re.match(r"\d+[a-z]", order[last].stem)  # not "the 7th pick"
             if at is None and behind.kind in kinds and not between.strip(" -") and not is_verb:
                 at = past
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > past:

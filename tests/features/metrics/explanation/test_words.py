@@ -1203,6 +1203,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A boy aged 12 won.", "A boy aged 13 won.", "(w / win-01 :ARG0 (b / boy))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in b. '
           'Not in the graphs: "aged" in both, "12" in a and "13" in b.')),
+        ("The 77th round was a 7th pick.", "The 7th round was a 77th pick.", "(p / pick-01 :ARG1 (r / round))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "round" has another '
+          'place; only a says "77th round"; only b says "77th pick". Not in the graphs: "77th" and "7th" in both.')),
         ("Several people saw cats.", "A man saw several cats.",
          "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
