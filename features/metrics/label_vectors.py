@@ -22,7 +22,6 @@ from features.core.faults import VectorsWrong
 
 Vectors = npt.NDArray[np.float32]
 
-DIMENSIONS_OF_NONE = 64  # length of the vectors if the table is empty, so that all of them are drawn
 _SENSE = re.compile(r"(?<=[^\W\d_])-[0-9]+$")
 _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
@@ -107,5 +106,5 @@ def _drawn(word: str, dimensions: int) -> Vectors:
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
 
-NO_VECTORS = LabelVectors([], np.empty((0, DIMENSIONS_OF_NONE), np.float32))
-"""For metrics that compare none; others get a random vector for each word."""
+NO_VECTORS = LabelVectors([], np.empty((0, 64), np.float32))
+"""For metrics that compare none; others get a random vector of 64 dimensions for each word."""

@@ -43,10 +43,9 @@ def tell_cut(encoder: "SentenceTransformer", text: str) -> str:
 
 def tell_unknown(encoder: "SentenceTransformer", text: str) -> str:
     """Return how many word pieces of a sentence an encoder does not know, as a clause; empty when it knows all."""
-    tokenizer = encoder.tokenizer
-    unknown_id = getattr(tokenizer, "unk_token_id", None)
+    unknown_id = getattr(encoder.tokenizer, "unk_token_id", None)
     if unknown_id is None:  # it knows every byte, or has word vectors
         return ""
-    pieces = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    pieces = encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
     unknown = pieces.count(unknown_id)
     return f"{unknown} of the {counted(len(pieces), 'word piece')}" if unknown else ""

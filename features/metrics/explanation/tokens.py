@@ -19,14 +19,13 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_TENS = "(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
-_ODDS = rf"\b(?<!number\s)(?:one|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|{_TENS}(?:-\w+)?|hundred|\d\d?|100)\b"
-_DECADES = "twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties"
+_TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
+_ODDS = rf"\b(?<!number\s)(?:one|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
     rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
-    rf" | the\s+(?:{_DECADES})\b | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
+    rf" | the\s+(?:{_TENS})ies\b | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
@@ -183,7 +182,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "and a half": ("1/2", "quantity"),
     "and a quarter": ("1/4", "quantity"),
     **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
-    **{f"the {tens}": (f"19{at}0s", "quantity") for at, tens in enumerate(_DECADES.split("|"), 2)},
+    **{f"the {tens}ies": (f"19{at}0s", "quantity") for at, tens in enumerate(_TENS.split("|"), 2)},
     "a couple of": ("coupl", "quantity"),
     "a pair of": ("pair", "quantity"),
     **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},

@@ -4,7 +4,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import VectorsWrong
-from features.metrics.label_vectors import DIMENSIONS_OF_NONE, LabelVectors, split_label, words_of
+from features.metrics.label_vectors import LabelVectors, split_label, words_of
 from features.schemas import LABEL_VECTORS
 
 
@@ -47,7 +47,7 @@ def test_rows_of_several_shards_make_one_table():
     rows = pl.DataFrame({"label": ["cat", "dog", "cat"], "vector": [[1, 0], [0, 1], [1, 0]]}, schema=LABEL_VECTORS)
     vectors = LabelVectors.from_rows(rows)
     np.testing.assert_array_equal(vectors.of_labels(["dog", "cat"]), [[0, 1], [1, 0]])
-    assert LabelVectors.from_rows(rows[:0]).of_labels(["dog"]).shape == (1, DIMENSIONS_OF_NONE)
+    assert LabelVectors.from_rows(rows[:0]).of_labels(["dog"]).shape == (1, 64)
 
 
 @pytest.mark.parametrize(
