@@ -63,6 +63,6 @@ def _of_ours(error: BaseException) -> BaseException:
             "(that of a private server is TMPDIR): free some space and run the same command again."
         )
     origin: BaseException | None = error
-    while origin is not None and not isinstance(origin, TransportError):
+    while origin is not None and not isinstance(origin, TransportError | PrefectHTTPStatusError):
         origin = origin.__cause__  # before a flow begins, Prefect wraps what it could not reach in its own error
-    return error if origin is None else is_gone(str(PREFECT_API_URL.value()))
+    return is_gone(str(PREFECT_API_URL.value())) if isinstance(origin, TransportError) else origin or error

@@ -226,7 +226,7 @@ def prefect_api() -> Iterator[OwnServer | None]:
         os.environ.setdefault(name, value)
     if url := configured_api():
         if not answers(url, timeout=5.0):
-            lacks = "" if url.rstrip("/").endswith("/api") else ", perhaps as its address lacks /api at the end"
+            lacks = "" if "/api/" in f"{url}/" else ", perhaps as its address lacks /api at the end"
             raise ServerSilent(
                 f"The Prefect API at {shown(url)} does not answer{lacks}: end it if it hangs, and start it "
                 "(`facetflow down`, `up`; `prefect server start`), or set PREFECT_API_URL to an empty value to use a "
@@ -236,11 +236,11 @@ def prefect_api() -> Iterator[OwnServer | None]:
             try:
                 yield None
             except Exception as error:
-                if "401 Unauthorized" not in str(error):
+                if not any(f"Client error '{status} " in str(error) for status in (401, 403)):
                     raise
                 raise ServerRefused(
-                    f"The Prefect server at {shown(url)} asks for another password: set PREFECT_API_AUTH_STRING to its "
-                    "`name:password`."
+                    f"The Prefect server at {shown(url)} asks for another password or key: set PREFECT_API_AUTH_STRING "
+                    "to its `name:password`, or PREFECT_API_KEY."
                 ) from error
         return
     server = OwnServer()

@@ -209,7 +209,7 @@ def test_a_server_that_asks_for_another_password_is_told(project, facetflow, fac
     stranger = type(facetflow_alone)({**facetflow.environment, "PREFECT_API_AUTH_STRING": "facetflow:wrong"})
     code, output = stranger.run(project, command)
     assert (code, output.count("\n")) == (1, 1)
-    assert "asks for another password: set PREFECT_API_AUTH_STRING to its `name:password` (FF514)." in output
+    assert "asks for another password or key: set PREFECT_API_AUTH_STRING to its `name:password`" in output
 
 
 def test_without_a_server_it_is_said_where_to_get_one(project, facetflow_alone, tmp_path):

@@ -2,12 +2,14 @@
 
 import asyncio
 import errno
+import http.server
 import os
 import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -21,7 +23,8 @@ import psutil
 import pytest
 from sentences import refused
 
-from features.core.faults import RunNotWritten, ServerNotStarted, ServerSilent
+from features.core.faults import RunNotWritten, ServerNotStarted, ServerRefused, ServerSilent
+from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
 from flows.terminal import Verbosity, set_verbosity
 
@@ -88,10 +91,27 @@ def test_prefect_says_what_it_does_with_verbose_only(server, monkeypatch, level,
 
 
 def test_an_api_that_does_not_answer_is_named(monkeypatch):
-    for url in ("http://127.0.0.1:9/api", "http://127.0.0.1:9"):
+    for url in ("http://127.0.0.1:9/api", "http://127.0.0.1:9", "http://127.0.0.1:9/api/accounts/1/workspaces/2"):
         monkeypatch.setenv("PREFECT_API_URL", url)
         with refused(ServerSilent), prefect_api():
             pass
+
+
+def test_a_server_that_forbids_everything_asks_for_a_key(project, monkeypatch):
+    class Closed(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(403)
+
+        def log_message(self, *_) -> None:
+            pass
+
+    project.write(2)
+    with http.server.HTTPServer(("127.0.0.1", 0), Closed) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        monkeypatch.setenv("PREFECT_API_URL", f"http://127.0.0.1:{proxy.server_port}/api")
+        with refused(ServerRefused):
+            run_flow("build_features", project.folder / "facetflow.toml", lambda _: None)
+        proxy.shutdown()
 
 
 @pytest.mark.parametrize("lasting", [False, True])
