@@ -20,7 +20,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
-_ODDS = rf"\b(?<!number\s)(?:one|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
+_ODDS = rf"\b(?<!number\s)({_SMALL}|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
     rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
@@ -282,9 +282,9 @@ def _spelt(word: str) -> str | None:
 
 
 def _share(word: str) -> str | None:
-    """Return a share in digits: "two thirds", "one in five"."""
+    """Return a share in digits: "two thirds", "two in three"."""
     if odds := re.fullmatch(_ODDS, word):
-        return f"1/{_spelt(odds[1]) or odds[1]}"
+        return "/".join(_spelt(each) or each for each in odds.groups())
     share = re.fullmatch(_SHARE, word)  # a quarter is a fourth
     return share and f"{spelt_number(share[1]) or 1}/{_NTH.get(share[2], '4th')[:-2]}"
 
