@@ -94,7 +94,8 @@ def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
     # "four Burmese" counts citizens, too, where the other sentence has "four Burmese citizens".
     within = any(stems <= {token.stem for token in each.span} for each in (a, b))
     read = a.head in told.both.counted(0) and b.head in told.both.counted(1)
-    counts = len(stems) < 2 or within or not (stems & told.texts.shared if read else stems <= told.texts.shared)
+    nouns = told.texts.shared - told.both.frame_stems  # not "twelve scored"
+    counts = within or not (stems & nouns if read else stems <= told.texts.shared)
     return (a.stems == b.stems and counts) or a.is_measured_as(b)
 
 

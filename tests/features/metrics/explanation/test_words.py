@@ -1211,6 +1211,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
          ('Both have "Several", "saw" and "cats"; only a says "Several people"; only b says "several cats"; only b '
           'says "man". Graphs leave out "A" in b.')),
+        ("Twelve players scored.", "Twelve scored.", "(s / score-01 :ARG0 (p / player :quant 12))",
+         "(s / score-01 :quant 12)", 'Same quantities; only a says "players".'),
         ("Don't open the door.", "He doesn't open the door.", "(o / open-01 :polarity - :ARG1 (d / door))",
          "(o / open-01 :polarity - :ARG0 (h / he) :ARG1 (d / door))",
          ('Same negations; a may be a command, b is not; only b says "He". Graphs do not tell "Do" from "does".')),
