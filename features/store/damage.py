@@ -150,9 +150,8 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
             replace(damage, current=damage.path in current, releases=tuple(sorted(releases_of[damage.path])))
             for damage in damaged_files(table, needed.values(), deep=deep)
         ]
-    names = {table.name for table in tables}
     for release in releases:
-        pins = {(table, version) for table, version in release.versions.items() if table in names}
+        pins = {(table.name, release.versions[table.name]) for table in tables if table.name in release.versions}
         if counts.keys() >= pins:  # else it cannot be read: reported by table
             try:
                 check_counts(location, release, counts)
