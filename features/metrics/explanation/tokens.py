@@ -20,7 +20,7 @@ Kind = Literal["word", "name", "pronoun", "negation", "quantity", "modal", "link
 _SHARE = r"\b(an?|one|two|three|four)[\s-](third|quarter|fifth|sixth|eighth|tenth)s?"
 _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
-_ODDS = rf"\b(?<!number\s)({_SMALL}|1)\sin\s(?:(?:a|one)\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
+_ODDS = rf"\b(?<!number\s)({_SMALL}|1)\sin\s(?:a\s|one\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
     rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
