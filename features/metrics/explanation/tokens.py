@@ -25,7 +25,7 @@ _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
     rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
-    rf" | the\s+(?:{_TENS})ies\b | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
+    rf" | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
@@ -182,7 +182,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "and a half": ("1/2", "quantity"),
     "and a quarter": ("1/4", "quantity"),
     **dict.fromkeys(("no fewer than", "no less than"), ("at-least", "quantity")),
-    **{f"the {tens}ies": (f"19{at}0s", "quantity") for at, tens in enumerate(_TENS.split("|"), 2)},
+    **{f"{tens}ies": (f"19{at}0s", "quantity") for at, tens in enumerate(_TENS.split("|"), 2)},
     "a couple of": ("coupl", "quantity"),
     "a pair of": ("pair", "quantity"),
     **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
