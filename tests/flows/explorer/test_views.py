@@ -17,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sentence_transformers import SentenceTransformer
+from sentences import refused
 
 from features import models
 from features.core.faults import (
@@ -396,8 +397,8 @@ def test_the_vectors_of_a_file_are_searched_and_those_of_another_encoder_refused
     other = table.replace_schema_metadata({"facetflow": json.dumps(made)})
     with pa.ipc.new_file(tmp_path / "other.arrow", other.schema) as writer:
         writer.write_table(other)
-    refused = anywhere.json(f"/search?{address_of(q='cats', among=str(tmp_path / 'other.arrow'))}", 400)
-    assert refused["error"]["code"] == VectorsWrong.code
+    answer = anywhere.json(f"/search?{address_of(q='cats', among=str(tmp_path / 'other.arrow'))}", 400)
+    assert answer["error"]["code"] == VectorsWrong.code
 
 
 def test_an_encoder_is_chosen_by_name(anywhere):
@@ -493,7 +494,7 @@ def test_a_page_says_what_is_being_done():
 
 
 def test_a_number_that_is_too_large_is_told_its_limits():
-    with pytest.raises(OutOfRange, match="1e15"):
+    with refused(OutOfRange):
         Query({"w_srl": "1e20"}).number("w_srl")
 
 
