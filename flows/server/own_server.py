@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from features.core.errors import FacetflowError
 from features.core.exported import exported
 from features.core.faults import ServerNotStarted, ServerRefused, ServerSilent
 from features.core.leftovers import scratch_folder
@@ -236,7 +237,9 @@ def prefect_api() -> Iterator[OwnServer | None]:
             try:
                 yield None
             except Exception as error:
-                if not any(f"Client error '{status} " in str(error) for status in (401, 403)):
+                # An error of ours tells of one thing that is forbidden, such as the name of a pool.
+                forbids = "403 Forbidden" in str(error) and not isinstance(error, FacetflowError)
+                if not forbids and "401 Unauthorized" not in str(error):
                     raise
                 raise ServerRefused(
                     f"The Prefect server at {shown(url)} asks for another password or key: set PREFECT_API_AUTH_STRING "
