@@ -184,7 +184,7 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone.
 
     Raises:
-        BackboneUnfit: when `pooling` is set, and the backbone has none to replace.
+        BackboneUnfit: as `load_start`; when `pooling` is set, and the backbone has none to replace; when it has routes.
         NameNotAllowed: when torch does not allow the name of a route.
     """
     model = load_start(folder, settings.backbone, device=device)
