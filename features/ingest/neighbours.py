@@ -4,7 +4,7 @@
 
 Pairs of a corpus are mostly alike, negatives mostly not; neighbours fill the range between. Measuring a pair costs a
 tenth of what encoding a sentence costs, so each sentence is compared with several. They are drawn once embeddings are
-made: what shares words, or is nearest among some hundred sentences, teaches facets nothing (docs/results/s3bert.md).
+made: what shares words, or is nearest among some hundred sentences, harms facets on SICK (docs/results/s3bert.md).
 
 A window is some shards of sentences in a row, so that the work grows with their number, not with its square.
 """

@@ -55,10 +55,9 @@ PRESETS: dict[Preset, dict[str, Any]] = {
     },
 }
 """`laptop`: a map, then layers, on two CPU cores; chosen on 13,825 pairs of STSb, SICK and MRPC with one negative each
-(docs/results/s3bert.md). A learning rate of 1e-4 for the layers is far too low: 1e-3 gains seven points in the same
-time. The weight of consistency hardly matters beside a residual that is the start model's embedding. `paper`: the text
-of the paper (Opitz & Frank 2022, appendix A.1), for 1.5 million pairs. `released`: the configuration in the authors'
-repository (consistency on cosines times 5, so 25 times the squared error).
+(docs/results/s3bert.md). `paper`: the text of the paper (Opitz & Frank 2022, appendix A.1), for 1.5 million pairs.
+`released`: the configuration in the authors' repository (consistency on cosines times 5, so 25 times the squared
+error).
 """
 
 
