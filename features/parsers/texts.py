@@ -139,4 +139,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(lines, start=1):
             if wrong := encoding_fault(line):
                 raise NotText(f"Line {number} of {source_name(path)}: {wrong.message}; save the file as UTF-8 text.")
+            if line.startswith("# ::id "):
+                named = f"{source_name(path)}, line {number}, is metadata of an AMR graph"
+                raise NotText(f"{named}; end the name of a file of graphs in .amr or .amr.gz.")
             yield "", line

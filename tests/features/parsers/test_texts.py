@@ -85,6 +85,7 @@ def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_le
         ("in.txt", b"A\n\ncaf\xe9\n", NotText),
         ("in.txt", b"A\n" * 3000 + b"a\x00b\n", NotText),
         ("in.txt", b"\xff\xfeA\x00\n\x00", NotText),
+        ("in.txt", "\n# ::id 1\n# ::snt Yes\n(y / yes)\n", NotText),
         ("in.amr", "# ::id 1\n(y / yes)\n", FileEmpty),
         ("in.tsv", "sentence\nYes\n", ColumnMissing),
         ("trees.conllu", "# text = A dog barks.\n1\tA\n", UnknownFormat),
