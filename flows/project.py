@@ -65,7 +65,7 @@ class LimitSettings(Closed):
 
     Args:
         rejected_rows: rows of a table that could not be processed.
-        failed_shards: shards of the build that failed; none of embeddings if `neighbours` are to be drawn.
+        failed_shards: shards of the build that failed; of embeddings none may fail where `neighbours` are drawn.
     """
 
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
@@ -78,8 +78,7 @@ class RetentionSettings(Closed):
     Args:
         days: minimum age of what is deleted: files that no release needs, pages, logs and records of old builds.
         trainings: also delete trainings that newer ones have replaced.
-        releases: also delete releases that were replaced so long ago and that no training in `runs` reads; not for a
-            store that other projects train on.
+        releases: also delete releases that no training in `runs` reads; not for a store that other projects train on.
     """
 
     days: float | None = Field(default=None, ge=1, le=36500)
@@ -97,15 +96,15 @@ class ClusterSettings(Closed):
     """Where shards are made.
 
     Args:
-        address: scheduler of an existing Dask cluster; if missing, a local cluster is started.
-        workers: worker processes without a GPU; if missing, one per core. Never more than there are shards to make.
+        address: scheduler of an existing Dask cluster; by default a local cluster is started.
+        workers: worker processes without a GPU, by default one per core; never more than there are shards to make.
         gpu_workers: worker processes with one GPU each.
         threads_per_worker: threads of the numeric libraries in a worker; a worker makes one shard at a time.
-        memory_limit: memory of one worker, such as "4GiB"; if missing, an equal share of the machine's memory.
-        tls_ca: certificate of the authority that signed those of an existing cluster, in PEM format.
+        memory_limit: memory of one worker, such as "4GiB"; by default an equal share of the machine's memory.
+        tls_ca: certificate of the authority of an existing cluster, in PEM format.
         tls_cert: certificate that admits this build.
-        tls_key: its key; may be in the file of the certificate.
-        unencrypted: use an existing cluster on another machine whose address is not `tls://`.
+        tls_key: its key, unless that is in the file of the certificate.
+        unencrypted: use an existing cluster on another machine without `tls://`.
     """
 
     address: str | None = None
@@ -125,7 +124,7 @@ class _Head(Closed):
     Args:
         name: name of the project.
         store: folder of the feature store, or its address in an object storage: `s3://bucket/prefix`, also with
-            `?region=...&endpoint=https://...`; credentials are those of the environment.
+            `?region=...&endpoint=https://...`.
         runs: folder of encoders, scores, reports and the records of builds.
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.

@@ -79,16 +79,16 @@ class _SourceSettings(Closed):
     """Settings common to all sources of pairs or texts.
 
     Args:
-        dataset: a record of the registry; `pairs` or `texts` for a table of the user's own.
+        dataset: a known dataset; `pairs` or `texts` for a table of your own.
         name: its name in the store and in reports; by default that of the dataset.
-        text: of a table of texts with labels: the column with the text, or several that are joined by ": ".
-        aspects: of such a table: aspect → column with its labels.
-        separator: of such a table: what stands between several labels in a cell, such as ","; by default as the record
-            says, "|" for a table of your own.
-        columns: role → column, for a table with other column names than the record; positions from 0 without a header
-            line. `group` is for `draw`: the topic or document of a pair.
-        quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as the
-            record says, or detected from the file.
+        text: of texts with labels: the column with the text, or several that are joined by ": ".
+        aspects: of texts with labels: aspect → column with its labels.
+        separator: of texts with labels: what stands between several labels in a cell, such as ","; by default as in the
+            dataset, "|" for a table of your own.
+        columns: of pairs: role → column, where names differ; positions from 0 without a header line. `group`, the topic
+            or document of a pair, is for `draw`.
+        quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as in the
+            dataset, or detected.
     """
 
     dataset: Annotated[str, AfterValidator(_known_dataset)]
@@ -138,16 +138,14 @@ class CorpusSettings(_SourceSettings):
     """A corpus: sentence pairs, or texts with labels, that go into the store.
 
     Args:
-        files: the files of each split; for the dataset `penman` two, of sentences a and b. May be left out for data in
-            the package.
-        labels: labels of the rows to use, or `all`, the default.
+        files: the files of each split; for the dataset `penman` two, of sentences a and b. Data in the package need
+            none.
+        labels: labels of the rows to use; by default `all`.
         negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
             whole.
-        neighbours: with how many of those nearest to it by their embeddings a sentence of `train` is also paired: dense
-            pairs, from which facets (`s3bert`) are learnt better.
-        caption_pairs: how many pairs are drawn from the captions of one image, or `all`.
-        draw: for texts with labels, or pairs, without files for all splits: the shares drawn for the others, and the
-            seed.
+        neighbours: with how many of the nearest by their embeddings each sentence of `train` is also paired.
+        caption_pairs: how many pairs are drawn from the captions of one image.
+        draw: shares of the splits without files that are drawn, of texts with labels or pairs.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -246,10 +244,10 @@ class EvaluationSet(_SourceSettings):
 
     Args:
         split: split of the dataset.
-        file: its file; for the dataset `penman` two. May be left out for data in the package. Texts with a class in one
-            file are cross-validated.
-        files: instead of `file`, for texts or judged pairs that a classifier is trained on (the suite `transfer`): the
-            files of `train`, optionally `dev`, and `test`.
+        file: its file; for the dataset `penman` two. Data in the package need none. Texts with a class in one file are
+            cross-validated.
+        files: instead of `file`, for texts or judged pairs that a classifier is trained on (the suite `transfer`):
+            files of `train`, `test` and optionally `dev`.
     """
 
     split: Split = "test"
@@ -310,7 +308,7 @@ class LeakageSettings(Closed):
 
     Args:
         mode: `drop` keeps what has such a sentence out of `train`; `report` counts it; `off` ignores it.
-        evaluation: sets whose sentences are guarded in addition to those under `[[evaluation]]`.
+        evaluation: sets to guard besides those under `[[evaluation]]`.
     """
 
     mode: Literal["drop", "report", "off"] = "drop"
@@ -322,8 +320,8 @@ class IngestSettings(Closed):
 
     Args:
         sentences_per_shard: maximum number of sentences in a shard.
-        pairs_per_shard: maximum number of pairs, or of labels of texts, in a shard.
-        max_words: length of the longest accepted sentence, in words separated by white space.
+        pairs_per_shard: maximum number of pairs, or of labels, in a shard.
+        max_words: longest accepted sentence, in words between white space.
     """
 
     sentences_per_shard: PositiveInt = 4096

@@ -20,9 +20,8 @@ class _ParserSettings(Closed):
     """Settings common to all parsers.
 
     Args:
-        threads: CPU threads that the parser's library uses in one process; None means its default, which is 1 in Dask's
-            workers.
-        max_words: sentences with more words (separated by white space) are rejected as `sentence_too_long`.
+        threads: CPU threads in one process; None means the library's default, 1 in Dask's workers.
+        max_words: longer sentences, in words between white space, are rejected as `sentence_too_long`.
     """
 
     threads: int | None = Field(default=None, ge=1)
@@ -34,19 +33,19 @@ class AmrSettings(_ParserSettings):
 
     Args:
         enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
-        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: the user's own graphs, found
-            by their `::snt`. When missing, `penman` if `graphs` or `bank` are given, or a corpus has the dataset
-            `penman`; then sentences without a graph are rejects.
-        graphs: the user's PENMAN files (`penman`).
-        bank: index of these files, made by `features.parsers.bank.build_bank`; the flow fills it in.
-        model: name or folder of an amrlib parser (`amrlib`; by default `parse_xfm_bart_large`); `embedded`, or the
-            folder of one that was trained like it (`embedded`).
+        backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: your own graphs, found by
+            their `::snt`; a sentence without one is a reject. When missing, `penman` if `graphs` are given or a corpus
+            has the dataset `penman`.
+        graphs: your PENMAN files (`penman`).
+        bank: index of these files; a build makes it.
+        model: `embedded`, or the folder of a parser trained like it (`embedded`); name or folder of an amrlib parser,
+            by default `parse_xfm_bart_large` (`amrlib`).
         tokenizer: folder or Hub name of its tokenizer; None means the model's own, else the one in its configuration.
         batch_size: sentences per batch (`amrlib`, `embedded`).
-        beams: width of the beam search (`amrlib`); the first well-formed graph of the beam is used.
+        beams: width of the beam search (`amrlib`); its first well-formed graph is used.
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
-        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 the graph of
-            one in ten sentences of 22 words depends on its batch.
+        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 a graph may
+            depend on its batch.
     """
 
     enabled: bool | None = None
@@ -103,8 +102,7 @@ class EmbeddingSettings(_ParserSettings):
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `bfloat16` changes similarities by about 0.0004 and takes two thirds of the time on a CPU that is
-            faster in it, more on others.
+        precision: `bfloat16` changes similarities by about 0.0004, and is faster on CPUs made for it, slower on others.
     """
 
     enabled: bool | None = None
@@ -119,9 +117,8 @@ class SrlSettings(_ParserSettings):
 
     Args:
         enabled: None makes the roles that an encoder reads; True those of all sentences; False none.
-        model: `embedded` for the embedded one, else a known name, or the folder or `.tar.gz` of a
-            tagger in the format of AllenNLP's `srl_bert`.
-        predicates: how they are found: by the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
+        model: `embedded`, a known name, or the folder or `.tar.gz` of a tagger in the format of AllenNLP's `srl_bert`.
+        predicates: what finds them: the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
         batch_pieces: word pieces per batch, including padding.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
@@ -143,7 +140,7 @@ class LabelVectorSettings(Closed):
     Args:
         backend: `encoder`: each word is encoded by a sentence encoder; `glove`: a text file.
         model: the sentence encoder (`encoder`).
-        file: file with a word and its numbers on each line; `.gz` by suffix (`glove`).
+        file: text file (`.gz` too) with a word and its numbers on each line (`glove`).
         device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
         threads: CPU threads in one process; None means torch's default.
     """

@@ -43,11 +43,10 @@ def age(given: str) -> timedelta:
 def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool, dry_run: bool, as_json: bool) -> None:
     """Delete files that no release needs, and pages, logs and records of old builds.
 
-    Deletes files of the store that neither its newest versions nor a release needs, and records of builds that
-    published no release that is kept, except of the newest and of a running build. --runs deletes whole trainings,
-    except the newest of an encoder, that of its current run, a running one, or one that the project file names.
-    --releases deletes releases that another has long replaced, except those that a training in the project's runs read
-    or reads; do not use it if other projects train on the store.
+    Keeps the newest versions, and the newest build, a running one, and those that published a release that is kept.
+    --runs keeps the newest training of an encoder, that of its current run, a running one, and those that the project
+    file names. --releases keeps the newest, and those that a training in the project's runs read or reads; do not use
+    it if other projects train on the store.
     """
     from features.store.store import Store
     from flows.building.store_access import only_writer

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
     """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
 
-    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names.
-    After an interruption the same command continues. A finished encoder is never replaced: other settings, ratings or
-    another release make another run. If one fails, the others are still trained: the exit code is 2 when some failed, 1
-    when all did.
+    A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names, so
+    a finished encoder is never replaced. After an interruption the same command continues. If one fails, the others are
+    still trained: the exit code is 2 when some failed, 1 when all did.
     """
     from features.store.store import Store
 

@@ -108,9 +108,7 @@ def down() -> None:
 def deploy(project: Path, cron: str | None, pool: str) -> None:
     """Register the deployments of the project on the configured Prefect server: refresh, train, evaluate.
 
-    A refresh builds and begins what is due: trainings, then evaluations, in the work pool of the encoder (`pool`). An
-    encoder whose scores hold becomes the current one. Deploy again after moving the project or upgrading facetflow;
-    schedules are kept.
+    Deploy again after naming the `pool` of an encoder, moving the project or upgrading facetflow; schedules are kept.
     """
     from flows import deployments
 

@@ -89,7 +89,7 @@ class EncoderSettings(Trainable):
             under `[[evaluation]]`, by Spearman's correlation with its ratings.
         search: settings to try values of, in every combination; the best on dev is kept: `{ learning_rate = [1e-5,
             2e-5, 5e-5] }`.
-        pool: work pool of a Prefect server for its trainings and evaluations by `refresh`; the project's when missing.
+        pool: work pool of a Prefect server for its trainings and evaluations by `refresh`; by default the project's.
             `facetflow deploy` again after changing it.
     """
 
@@ -174,7 +174,7 @@ class TunedSettings(EncoderSettings):
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of
             attention, which on a CPU doubles the time of long texts.
         cache_gib: memory for the outputs of the frozen layers.
-        disk_gib: space for what exceeds it, in the folder for temporary files; beyond that outputs are recomputed.
+        disk_gib: disk space for more of them, in the folder for temporary files; what exceeds both is recomputed.
     """
 
     max_tokens: Annotated[int, Field(ge=8)] = 128
@@ -191,7 +191,7 @@ class PairSettings(TunedSettings):
         labels: labels to classify; all that occur when empty.
         positive_label: positive label of `f1` and `average_precision`.
         classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
-        layers: how many of the first layers of the backbone to keep; all by default.
+        layers: how many of the first layers of the backbone to keep; by default all.
         words_below: how many layers below the last one the word vectors of the structure come from; less than
             `layers_tuned`.
         new_learning_rate: peak learning rate of the modules that the backbone does not have, and of the classifier.

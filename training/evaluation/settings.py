@@ -31,7 +31,7 @@ class TransferSettings(Closed):
     """How classifiers of texts and pairs under `[[evaluation]]` are trained on embeddings, as in SentEval.
 
     Args:
-        classifiers: "mlp" has one hidden layer of 128 units, and takes a hundred times as much computation.
+        classifiers: `mlp` has one hidden layer of 128 units, and takes a hundred times as much computation.
         folds: number of cross-validation folds, and of the nested folds that choose the penalty.
     """
 

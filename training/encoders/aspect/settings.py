@@ -48,17 +48,17 @@ class AspectSettings(TunedSettings):
         negatives: negatives of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any`
             takes any that is not alike.
         temperature: temperature of the objective (τ).
-        pooling: `cls` or `mean` of the tokens; as in the backbone when missing.
+        pooling: `cls` or `mean` of the tokens; by default the backbone's.
         layers_tuned: how many of the last layers to tune, or `all`, with the token embeddings; 0 learns only a linear
-            layer on the embeddings, for each route one, in seconds.
+            layer on the embeddings, one for each route.
         max_tokens: longer texts are truncated, also by the finished encoder.
         min_texts: labels with fewer training texts are not used.
-        held_out_labels: share of the labels that are held out of training, to measure how an aspect generalises;
-            `training.json` names them.
+        held_out_labels: share of the labels held out of training, to measure how an aspect generalises; `training.json`
+            names them.
         held_out_seed: seed of the choice of these labels, which depends on their names.
         triplets_per_text: number of triplets with each text as anchor, per epoch.
-        embed_at_once: maximum number of texts of a batch with activations in memory: the rest is computed twice; all
-            when missing.
+        embed_at_once: maximum number of texts of a batch with activations in memory, by default all; less computes
+            embeddings twice.
         route_learning_rate: peak learning rate of the linear layers.
         choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours of each,
             or the dev loss.

@@ -17,11 +17,9 @@ class PasSettings(PairSettings):
     Args:
         positive_label: label of paraphrases. If no pair has the default, the only one of `paraphrase`, `duplicate`,
             `true` and `yes` that pairs have.
-        classifier: input of the classifier, from the embeddings u and v of a pair. The default does not change when the
-            sentences are swapped; with `u` and `v` the order counts.
-        spans: `tagged` are those of the semantic roles. For comparison, by the seed of the loop: `random` are as many
-            spans of as many words from the whole sentence, `continuous` the same as runs of words; `none` is the twin
-            without spans.
+        classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
+        spans: `tagged` are those of the semantic roles. To compare with, by the seed of the loop: as many spans of as
+            many words, `random` or `continuous` (runs of words); `none` is the twin without spans.
         weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
             `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
@@ -30,7 +28,7 @@ class PasSettings(PairSettings):
         training_share: share of the training pairs to use; larger shares include smaller ones.
         tagger: `model` under [srl] of the training roles, by which the finished encoder tags; of a folder, the absolute
             path.
-        tags: `tags` under [srl], if predicates are found by parts of speech.
+        tags: `tags` under [srl], if `predicates` there is `spacy`.
         choose_by: criterion for the best model on the dev split: `average_precision` or, at the best threshold, `f1` of
             the positive label; `loss`; or the name of a set of ratings.
         new_learning_rate: peak learning rate of the weights of spans and of the classifier.

@@ -96,35 +96,33 @@ class S3bertSettings(TunedSettings):
         preset: default values of the other settings.
         teacher: embeddings whose cosines are preserved: `store` those of the release if it has them, `backbone` always
             those of the start model.
-        facets: metrics that get a facet, in the order of their dimensions; when missing, all: the built-in ones, then
-            your own.
-        facet_dimensions: dimensions of each facet (h): with a map added to the backbone's embedding, which is the
-            residual; without one a part of it.
-        map_epochs: passes over the training data in which the map is learnt on the stored embeddings; 0 for none, as
-            where the backbone is an S3BERT.
+        facets: metrics that get a facet, in the order of their dimensions; by default the built-in ones, then your own.
+        facet_dimensions: dimensions of each facet: with a map added to the backbone's embedding, which is the residual;
+            without one a part of it.
+        map_epochs: passes over the training data in which the map is learnt on stored embeddings; 0 for none, as where
+            the backbone is an S3BERT.
         map_learning_rate: its peak learning rate.
-        map_batch_size: pairs in a batch of it; a sixteenth of the training pairs if that is less.
-        similarity: similarity of a facet's two sub-vectors. `manhattan` is 1 - L1 distance, as in the authors'
-            repository.
+        map_batch_size: pairs in a batch of it, at most a sixteenth of the training pairs.
+        similarity: similarity of a facet's two sub-vectors; `manhattan` is 1 - L1 distance.
         targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
-        facet_weights: `equal` is the paper's mean over facets; `variance` divides the squared error of each by the
-            variance of its metric, so that rare structures count as much.
+        facet_weights: `equal`, the mean over facets; `variance` divides the squared error of each by the variance of
+            its metric, so that rare structures count as much.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
             sentence as its metric does. It teaches exchanged arguments, where contrast pairs are a third of
             `layer_corpora`; the dev loss does not count it.
-        ordered_facets: facets that it is for; all when empty. Those whose metrics miss the difference lose ten points.
+        ordered_facets: facets that it is for; all when empty. Leave out those whose metrics miss the difference.
         kinds: kinds of pairs to train on: `positive` (rows of a corpus), `negative`, `neighbour`; all when empty.
-        pairs: number of training pairs, drawn at random; all when missing.
+        pairs: number of training pairs, drawn at random; by default all.
         layer_corpora: corpora of the batches in which layers are tuned; all when empty. In a batch all pairs count that
             were measured among its sentences.
-        layer_shares: corpus → share of its pairs in an epoch of the layers; 1 when missing. Every pair has its turn.
+        layer_shares: corpus → share of its pairs in an epoch of the layers, 1 when missing; every pair has its turn.
         finish: further steps of the layers on other batches, as for exchanged arguments.
-        share: share of the final weights in a mean with those before `finish`, or without it before the layers. A mean
-            can have what both have learnt (Wortsman et al. 2022, WiSE-FT).
+        share: share of the final weights in a mean with those before `finish`, or without it before the layers
+            (WiSE-FT, Wortsman et al. 2022).
         layers_tuned: how many of the last layers to tune, after the map and with it; 0 for the map alone.
-        scale_learning_rate: learning rate of the scales β; the same as `loop.learning_rate` when missing.
+        scale_learning_rate: learning rate of the scales β; without the preset `laptop` that of the loop.
         max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers the start model
             decides.
     """
