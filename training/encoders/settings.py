@@ -85,8 +85,8 @@ class EncoderSettings(Trainable):
         backbone: name or path of the sentence encoder to start from.
         corpora: corpora to train on; all when empty.
         splits: names of the splits to train on and to choose the best model by.
-        choose_by: criterion for the best model: the loss on the dev split, or the name of a rated set with split `dev`
-            under `[[evaluation]]`, by Spearman's correlation with its ratings.
+        choose_by: criterion for the best model: the dev `loss`, or the name of a rated set with split `dev` under
+            `[[evaluation]]`, by Spearman's correlation with its ratings.
         search: settings to try values of, in every combination; the best on dev is kept: `{ learning_rate = [1e-5,
             2e-5, 5e-5] }`.
         pool: work pool of a Prefect server for its trainings and evaluations by `refresh`; by default the project's.

@@ -39,8 +39,8 @@ class AspectSettings(TunedSettings):
     Args:
         preset: default values of the other settings.
         aspects: aspects that similarity is to reflect; may be left out if the texts have only one.
-        combine: how to combine several aspects. Texts are alike if they share a label in all of them (`intersection`)
-            or in any (`union`); `routes` is one encoder with a route for each, `encode(texts, task="country")`.
+        combine: when texts of several aspects are alike: with a common label in all of them (`intersection`) or in any
+            (`union`); `routes` is one encoder with a route for each.
         objective: `info_nce` separates positives from the negatives of triplets and of the batch; `multiple_negatives`
             from those of the batch; `simcse` needs no labels: a text is its own positive, with other dropout.
         masked: whether texts that share the anchor's label are no negatives of it in the batch; `false` is the usual
@@ -60,8 +60,8 @@ class AspectSettings(TunedSettings):
         embed_at_once: maximum number of texts of a batch with activations in memory, by default all; less computes
             embeddings twice.
         route_learning_rate: peak learning rate of the linear layers.
-        choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours of each,
-            or the dev loss.
+        choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours, or
+            `loss`.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = ("mrr", "ndcg", BY_LOSS)

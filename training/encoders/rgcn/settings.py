@@ -16,9 +16,9 @@ class RgcnSettings(PairSettings):
     """Objective and graph of an encoder trained on judged pairs; its batch size counts pairs.
 
     Args:
-        objective: `softmax` predicts the label of a pair with a classifier over [u; v; |u-v|]; `multiple_negatives`
-            separates the entailed sentence from others of the batch and from contradicting ones; `distillation`
-            preserves the start model's similarities of judged pairs, whatever their labels.
+        objective: `softmax` predicts the label of a pair with a classifier; `multiple_negatives` separates the entailed
+            sentence from others of the batch and from contradicting ones; `distillation` preserves the start model's
+            similarities, whatever the labels.
         graph: whether there is a graph; without one the encoder is the twin that shows what the graph adds.
         direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
         relations: `all` gives each label its own matrices, `one` shares them among all labels.
@@ -34,11 +34,10 @@ class RgcnSettings(PairSettings):
             `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have.
         negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
         temperature: temperature τ of `multiple_negatives`.
-        choose_by: criterion for the best model: the `loss` on the dev split; with `softmax` also `average_precision`
-            or, at the best threshold, `f1` of the positive label; or the name of a set with split `dev` under
-            `[[evaluation]]`.
-        parser: name, or absolute path, of the spaCy pipeline of the training trees, with which the finished encoder
-            parses; required if not a known model.
+        choose_by: criterion for the best model: the dev `loss`; with `softmax` also `average_precision` or, at the best
+            threshold, `f1` of the positive label; or the name of a set with split `dev` under `[[evaluation]]`.
+        parser: spaCy pipeline of the training trees, with which the finished encoder parses: a known model or an
+            absolute path; required if not known.
         new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
     """
 

@@ -105,8 +105,8 @@ class S3bertSettings(TunedSettings):
         map_batch_size: pairs in a batch of it, at most a sixteenth of the training pairs.
         similarity: similarity of a facet's two sub-vectors; `manhattan` is 1 - L1 distance.
         targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
-        facet_weights: `equal`, the mean over facets; `variance` divides the squared error of each by the variance of
-            its metric, so that rare structures count as much.
+        facet_weights: `equal`, or `variance`: the squared error of each facet is divided by the variance of its metric,
+            so that rare structures count as much.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
