@@ -32,7 +32,7 @@ class AmrSettings(_ParserSettings):
     """Where AMR graphs come from.
 
     Args:
-        enabled: None makes the graphs that an encoder reads; True those of all sentences; False none.
+        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: your own graphs, found by
             their `::snt`; a sentence without one is a reject. When missing, `penman` if `graphs` are given or a corpus
             has the dataset `penman`.
@@ -43,7 +43,7 @@ class AmrSettings(_ParserSettings):
         tokenizer: folder or Hub name of its tokenizer; None means the model's own, else the one in its configuration.
         batch_size: sentences per batch (`amrlib`, `embedded`).
         beams: width of the beam search (`amrlib`); its first well-formed graph is used.
-        device: `auto`, `cpu`, `cuda` or `cuda:N` (`amrlib`, `embedded`).
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 a graph may
             depend on its batch.
     """
@@ -83,7 +83,7 @@ class DependencySettings(_ParserSettings):
     """The dependency parser.
 
     Args:
-        enabled: None makes the trees that an encoder reads; True those of all sentences; False none.
+        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         model: name or folder of a spaCy pipeline with a parser.
         batch_size: sentences per batch.
     """
@@ -97,8 +97,8 @@ class EmbeddingSettings(_ParserSettings):
     """The teacher: the frozen sentence encoder whose similarities an encoder must preserve in training.
 
     Args:
-        enabled: None makes the embeddings that an encoder reads; True those of all sentences; False none:
-            training then encodes with its start model.
+        enabled: None makes what an encoder reads; True that of all sentences; False nothing: training then encodes with
+            its start model.
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
@@ -116,7 +116,7 @@ class SrlSettings(_ParserSettings):
     """The semantic role tagger.
 
     Args:
-        enabled: None makes the roles that an encoder reads; True those of all sentences; False none.
+        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         model: `embedded`, a known name, or the folder or `.tar.gz` of a tagger in the format of AllenNLP's `srl_bert`.
         predicates: what finds them: the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
@@ -141,8 +141,8 @@ class LabelVectorSettings(Closed):
         backend: `encoder`: each word is encoded by a sentence encoder; `glove`: a text file.
         model: the sentence encoder (`encoder`).
         file: text file (`.gz` too) with a word and its numbers on each line (`glove`).
-        device: `auto`, `cpu`, `cuda` or `cuda:N` (`encoder`).
-        threads: CPU threads in one process; None means torch's default.
+        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        threads: CPU threads in one process; None means the library's default, 1 in Dask's workers.
     """
 
     backend: Literal["encoder", "glove"] = "encoder"
