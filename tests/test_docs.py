@@ -61,6 +61,13 @@ def test_every_command_says_what_it_does_and_its_arguments() -> None:
                 assert name in around, (path, name)
 
 
+def test_no_command_is_cut_off_where_a_group_lists_it() -> None:
+    groups = [(path, command) for path, command in every_command() if isinstance(command, click.Group)]
+    listed = [(path, group.get_help(click.Context(group)).partition("Commands:")[2]) for path, group in groups]
+    assert len(listed) == 4
+    assert [path for path, lines in listed if "..." in lines] == []
+
+
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_the_examples_of_the_help_are_commands_with_known_options(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = dict(every_command())[path]

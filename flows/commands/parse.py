@@ -58,7 +58,10 @@ def parse() -> None:
 @DEVICE
 @THREADS
 def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...], **settings: Any) -> int:
-    """Parse into AMR: .amr, .penman or .txt (PENMAN), or a table (.tsv, .csv, .jsonl, .parquet)."""
+    """Parse into AMR graphs.
+
+    The output is PENMAN (.amr, .penman, .txt) or a table (.tsv, .csv, .jsonl, .parquet).
+    """
     from features.parsers.amr import is_embedded, load
     from features.parsers.bank import build_bank
     from features.stages.amr import parse_amr
@@ -86,7 +89,10 @@ def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...
 @click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
 @THREADS
 def dependencies(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
-    """Parse into dependency trees: .conllu, or a table with one row per token."""
+    """Parse into dependency trees.
+
+    The output is .conllu, or a table with one row per token.
+    """
     from features.parsers.dependencies import load
     from features.stages.dependencies import parse_dependencies
 
@@ -102,7 +108,10 @@ def dependencies(sentences: Path, output: Path, form: str | None, **settings: An
 @DEVICE
 @THREADS
 def srl(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
-    """Parse into semantic roles: .conll; .jsonl or .parquet (one row per sentence), .tsv or .csv (one per span)."""
+    """Parse into semantic roles.
+
+    The output is .conll, .jsonl or .parquet (one row per sentence), .tsv or .csv (one per span).
+    """
     from features.parsers.srl.parser import load
     from features.stages.srl import parse_srl
 

@@ -80,10 +80,11 @@ def amr(
     by_position: bool,
     as_json: bool,
 ) -> int:
-    """Score the graphs of PARSED against those of GOLD: precision, recall and F1 of all triples together.
+    """Score the graphs of PARSED against those of GOLD.
 
-    Graphs are paired by `# ::id` if all have one, else by position; - is standard input. Smatch is exact. A wrong or
-    missing parsed graph counts as empty; it is named on stderr, and the exit code is 2.
+    Precision, recall and F1 are of all triples together. Graphs are paired by `# ::id` if all have one, else by
+    position; - is standard input. Smatch is exact. A wrong or missing parsed graph counts as empty; it is named on
+    stderr, and the exit code is 2.
     """
     from features.core.files import write_table
     from features.graph_files.scored import score_files
@@ -151,11 +152,11 @@ def _interval(estimate: "Estimate") -> str:
 @THREADS
 @JSON
 def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
-    """Score a tagger on GOLD, frames in CoNLL-2005 columns (.gz too; - is standard input), as srl-eval.pl does.
+    """Score a tagger on GOLD, as srl-eval.pl does.
 
-    The tagger is scored with the predicates of GOLD, and with predicates that are found. V does not count. A sentence
-    of GOLD that a parser rejected is left out, and the frames of one that is too long for the tagger count as missed;
-    both are named on stderr, and the exit code is 2.
+    GOLD has frames in CoNLL-2005 columns (.gz too; - is standard input). The tagger is scored with its predicates, and
+    with predicates that are found. V does not count. A sentence of GOLD that a parser rejected is left out, and the
+    frames of one that is too long for the tagger count as missed; both are named on stderr, and the exit code is 2.
     """
     from features.core.files import short_name, source_name
     from features.parsers.srl.frames import read_annotated
