@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from features.core.errors import FacetflowError
 from features.core.faults import OutOfRange, Unexpected, UnknownName
 from features.core.pages import render
 from features.core.wording import did_you_mean
@@ -136,7 +137,8 @@ def respond(view: View, request: Request) -> Response:
     accepts = request.headers.get("accept", "")
     as_json = params.get("format") == "json" or (accepts.startswith("application/json") and "html" not in accepts)
     query = Query(params, patience=None if as_json else PATIENCE)
-    answer, status, problem, code, working = None, 200, "", "", ""
+    answer, status, working = None, 200, ""
+    fault: FacetflowError | None = None
     try:
         query.check(view.parameters)
         answer = view.answer(query)
@@ -144,10 +146,10 @@ def respond(view: View, request: Request) -> Response:
         working = str(what)
     except BaseException as error:  # noqa: BLE001  # also a panic in Rust: a page shows a sentence, a file the traceback
         fault = fault_of(error)
-        status, problem, code = 500 if isinstance(fault, Unexpected) else 400, fault.with_code(), fault.code
+        status = 500 if isinstance(fault, Unexpected) else 400
     if as_json:
-        wrong = {"error": {"code": code, "message": problem}}
-        return JSONResponse(wrong if problem else answer and answer.data, status)
+        wrong = fault and {"error": {"code": fault.code, "message": str(fault)}}
+        return JSONResponse(wrong or (answer and answer.data), status)
     page = render(
         f"flows.explorer/{view.name}.html",
         title=view.title,
@@ -155,7 +157,7 @@ def respond(view: View, request: Request) -> Response:
         session=view.session,
         query=query,
         json_address=query.changed(format="json"),
-        problem=problem,
+        problem=fault.with_code() if fault else "",
         working=working,
         answered=answer is not None,
         **view.form(query),

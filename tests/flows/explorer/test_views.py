@@ -97,6 +97,7 @@ def test_words_that_count_against_have_a_minus_sign_and_none_is_minus_0(anywhere
 def test_what_is_asked_wrongly_is_said_in_a_sentence(anywhere, address, fault):
     error = anywhere.json(address, 400)["error"]
     assert error["code"] == fault.code
+    assert fault.code not in error["message"]
     page = anywhere.page(address, 400)
     assert fault.code in page
     assert "Traceback" not in page
