@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("status", "Show the differences between two releases."),
     "verify": ("gc", "Check that the files of the store are intact."),
     "train": ("train", "Train encoders on a release of the store."),
-    "evaluate": ("train", "Evaluate encoders on pairs and on human ratings."),
+    "evaluate": ("train", "Score encoders on pairs, texts and human ratings."),
     "runs": ("runs", "List training runs with their releases and results."),
     "compare": ("runs", "Show the scores of two encoders side by side."),
     "explore": ("explain", "Open pairs, texts, runs and tables in a browser."),

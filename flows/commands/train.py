@@ -84,7 +84,7 @@ def evaluate(
     promote: bool,
     as_json: bool,
 ) -> None:
-    """Score encoders with suites: facets against metrics on the pairs of a release, human ratings ([[evaluation]]).
+    """Score encoders by every suite that applies to their kind and to the data of the release or of [[evaluation]].
 
     NAME is an encoder of the project (all finished seeds of its newest finished training, with the settings of the
     project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by default every trained
