@@ -70,7 +70,7 @@ def _described(encoder: Any) -> dict[str, Any]:
 @click.option(
     "--split",
     type=click.Choice(SPLITS),
-    help="The split whose positive pairs are compared; by default the dev split of the training.",
+    help="Split to score on; by default the dev split of the training.",
 )
 @click.option("--promote", is_flag=True, help="Make the best seed the current run if its scores hold ([promotion]).")
 @JSON
