@@ -32,7 +32,7 @@ class FileMissing(InputError, code="FF101"):
 
 
 class NotAFile(InputError, code="FF102"):
-    """A path leads to a folder, pipe or device instead of a file: name a file."""
+    """A path leads to a folder, pipe or device: name a file."""
 
 
 class FileUnreadable(InputError, code="FF103"):
@@ -40,7 +40,7 @@ class FileUnreadable(InputError, code="FF103"):
 
 
 class FileEmpty(InputError, code="FF104"):
-    """A file has none of the rows, sentences or graphs that it is read for: check that it is complete."""
+    """A file has nothing of what it is read for: check that it is complete."""
 
 
 class NotText(InputError, code="FF105"):
@@ -64,7 +64,7 @@ class UnknownForm(InputError, code="FF109"):
 
 
 class ColumnMissing(InputError, code="FF110"):
-    """A table lacks a column that is needed: name the columns that it has, or add the column."""
+    """A table lacks a column: name those that it has, or add it."""
 
 
 class ColumnTwice(InputError, code="FF111"):
@@ -92,7 +92,7 @@ class OutputOverwrites(InputError, code="FF116"):
 
 
 class RowWrong(InputError, code="FF117"):
-    """A row of a file that must be right as a whole is wrong: correct the row."""
+    """A file that must be right as a whole has a wrong row: correct it."""
 
 
 class NotParallel(InputError, code="FF118"):
@@ -160,7 +160,7 @@ class NothingToLearn(InputError, code="FF133"):
 
 
 class SplitsOverlap(InputError, code="FF134"):
-    """The same data are in two splits, so scores would be too good: give each split files of its own."""
+    """The same data are in two splits: give each split files of its own."""
 
 
 class ReleaseLacks(InputError, code="FF135"):
@@ -188,7 +188,7 @@ class EvaluationDamaged(InputError, code="FF140"):
 
 
 class UnknownTexts(InputError, code="FF141"):
-    """What is to be searched is neither a file nor a corpus with texts: name one of them."""
+    """What is to be searched is no file and no corpus with texts: name one."""
 
 
 class RecordUnreadable(InputError, code="FF142"):
@@ -228,7 +228,7 @@ class EmptySetting(SettingsError, code="FF207"):
 
 
 class Conflict(SettingsError, code="FF208"):
-    """Two settings contradict each other, or one has no use beside the other: leave one of them out."""
+    """Two settings contradict each other, or one is useless beside the other: leave one out."""
 
 
 class RepeatedValue(SettingsError, code="FF209"):
@@ -296,7 +296,7 @@ class Unencrypted(SettingsError, code="FF224"):
 
 
 class CertificatesWrong(SettingsError, code="FF225"):
-    """The certificates for a Dask cluster are missing or do not match: name PEM files that belong together."""
+    """Certificates for a Dask cluster are missing or do not match: name PEM files that belong together."""
 
 
 class OtherSettings(SettingsError, code="FF226"):
@@ -384,7 +384,7 @@ class ReleaseCountWrong(StoreError, code="FF320"):
 
 
 class CannotRebuild(StoreError, code="FF321"):
-    """Damaged files cannot be made again, because their sources changed or are gone: restore the sources."""
+    """Damaged files cannot be made again, as their sources changed or are gone: restore these."""
 
 
 class DamageFound(StoreError, code="FF322"):
