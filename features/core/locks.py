@@ -60,18 +60,6 @@ def _free(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def check_lockable(path: Path) -> None:
-    """Refuse a folder on a file system without locks; if it does not exist yet, that in which it will be made."""
-    folder = next(each for each in (path, *path.absolute().parents) if each.is_dir())
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        _free(descriptor, fcntl.LOCK_SH)
-    except OSError as error:
-        raise LockImpossible(f"The folder {str(folder)!r} cannot be locked: {explain(error)}.") from error
-    finally:
-        os.close(descriptor)
-
-
 def is_held(path: Path) -> bool:
     """Return whether a process holds the lock of a file or folder; one that cannot be checked counts as not held."""
     with suppress(OSError):

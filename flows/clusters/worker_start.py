@@ -21,7 +21,6 @@ from features.core.exported import exported
 from features.core.faults import FileSystem
 from features.core.interruption import handled
 from features.core.leftovers import scratch
-from features.core.locks import check_lockable
 from features.stages.registry import STAGES
 from flows.project import Project
 from flows.wanted import stages_of
@@ -41,8 +40,6 @@ def get_ready(project: Project, dask_address: str | None = None) -> None:
     A command calls this before it knows what there is to do, because the imports take longer than finding out; a build
     that finds nothing to do ends the process midway. An existing cluster has its own workers: nothing is started.
     """
-    if not isinstance(project.store, str):
-        check_lockable(project.store)
     if dask_address is None and project.cluster.address is None:
         forkserver.set_forkserver_preload([_FIRST, *modules(project), _LAST])
         # It ignores interrupts at the terminal, which are for the flow.

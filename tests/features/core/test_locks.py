@@ -11,7 +11,7 @@ from sentences import refused
 
 from features.core import locks
 from features.core.faults import AnotherProcess, LockImpossible
-from features.core.locks import check_lockable, is_held, only_one
+from features.core.locks import is_held, only_one
 
 
 def test_another_process_is_told_who_holds_the_lock(tmp_path):
@@ -44,14 +44,6 @@ def test_a_file_system_without_locks_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with refused(LockImpossible), only_one(tmp_path / "lock", "taken"):
         pass
-    with refused(LockImpossible):
-        check_lockable(tmp_path / "not" / "yet")
-
-
-def test_a_folder_that_is_locked_is_lockable(tmp_path):
-    with only_one(tmp_path / "lock", "taken"):
-        check_lockable(tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["lock"]
 
 
 def test_who_only_looks_holds_nothing_and_follows_no_link(tmp_path):
