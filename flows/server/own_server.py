@@ -237,9 +237,11 @@ def prefect_api() -> Iterator[OwnServer | None]:
             try:
                 yield None
             except Exception as error:
-                # An error of ours tells of one thing that is forbidden, such as the name of a pool.
-                forbids = "403 Forbidden" in str(error) and not isinstance(error, FacetflowError)
-                if not forbids and "401 Unauthorized" not in str(error):
+                # An error of ours tells of one thing that is forbidden, such as a pool, or a bucket to another key.
+                ours = isinstance(error, FacetflowError)
+                forbids = "403 Forbidden" in str(error) and not ours
+                asks = "401 Unauthorized" in str(error) and (not ours or isinstance(error, ServerRefused))
+                if not forbids and not asks:
                     raise
                 raise ServerRefused(
                     f"The Prefect server at {shown(url)} asks for another password or key: set PREFECT_API_AUTH_STRING "

@@ -23,7 +23,7 @@ import psutil
 import pytest
 from sentences import refused
 
-from features.core.faults import RunNotWritten, ServerNotStarted, ServerRefused, ServerSilent
+from features.core.faults import RunNotWritten, ServerNotStarted, ServerRefused, ServerSilent, StoreUnreachable
 from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
 from flows.terminal import Verbosity, set_verbosity
@@ -112,6 +112,12 @@ def test_a_server_that_forbids_everything_asks_for_a_key(project, monkeypatch):
         with refused(ServerRefused):
             run_flow("build_features", project.folder / "facetflow.toml", lambda _: None)
         proxy.shutdown()
+
+
+def test_a_bucket_that_refuses_a_key_is_not_told_as_the_server(server, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", server.url)
+    with pytest.raises(StoreUnreachable), prefect_api():
+        raise StoreUnreachable("Reading failed: the storage answered 401 Unauthorized.")
 
 
 @pytest.mark.parametrize("lasting", [False, True])
