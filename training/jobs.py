@@ -15,7 +15,7 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, Field, SerializeAsAny, ValidationError, model_validator
 
-from features.core.closed import Closed
+from features.core.closed import Closed, first_problem
 from features.core.errors import SettingsError
 from features.core.faults import Conflict, JobWrong, NoTrainingData, ReleaseLacks
 from features.corpora.settings import EvaluationSet
@@ -25,7 +25,6 @@ from training.data.labelled_texts import LabelledTexts
 from training.data.measured_pairs import MeasuredPairs
 from training.data.parses import Frames, Parses
 from training.types import Classifier
-from training.writing import first_problem
 
 From = TypeVar("From", bound=BaseModel)
 Settings = TypeVar("Settings", bound=BaseModel)

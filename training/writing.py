@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from features.core import outputs
 from features.core.durable import sync, sync_all
 from features.core.faults import RecordUnreadable, RunNotWritten
@@ -74,12 +72,6 @@ def read_json(path: Path) -> Any:
     except (OSError, ValueError) as error:
         reason = explain(error, "delete it and run its step again")
         raise RecordUnreadable(f"{str(path)!r} cannot be read: {reason}") from error
-
-
-def first_problem(error: ValidationError) -> tuple[str, str]:
-    """Return where a file does not fit its model, and why, by the first of its errors."""
-    first = error.errors()[0]
-    return ".".join(str(part) for part in first["loc"]) or "the file", first["msg"].removeprefix("Value error, ")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -37,10 +37,14 @@ def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ig
 
 def srl_recipe(settings: SrlSettings) -> Recipe:
     """Return the recipe: words come from spaCy, predicates possibly from one of its pipelines."""
-    from features.models import digest, locate
+    from features.models import MODELS, digest, locate
+    from features.parsers.srl.archive import base_of
     from features.parsers.srl.parser import locate_tagger, tagger_name
 
-    weights = digest(locate_tagger(settings.model))
+    tagger = locate_tagger(settings.model)
+    weights = digest(tagger)
+    if (base := base_of(tagger)) is not None and base not in MODELS:  # what a known name means is pinned
+        weights = f"{weights}+{digest(locate(base))}"
     parameters = {
         "model": tagger_name(settings),
         "predicates": settings.predicates,

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from torch import Tensor, nn
 
+from features.core.closed import first_problem
 from features.core.faults import EncoderDamaged
 from training.modules.calibration import Calibration
 from training.thresholds import LabelThreshold
 from training.types import USUAL_PARTS, Part
-from training.writing import first_problem
 
 WEIGHTS_FILE = "classifier.safetensors"
 SETTINGS_FILE = "classifier.json"

@@ -272,13 +272,13 @@ def load_parser(folder: Path, settings: AmrSettings) -> EmbeddedParser:
     description = read_description(folder)
     base_folder = models.locate(description.base)
     encoder = read_shape(base_folder)
-    with torch.device("meta"):
-        network = Network(description.network_shape(), encoder)
-    network.to_empty(device="cpu")
     try:
+        with torch.device("meta"):
+            network = Network(description.network_shape(), encoder)
+        network.to_empty(device="cpu")
         network.load_state_dict(read_weights(folder))
         fill_tables(network, base_folder)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise ModelDamaged(
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
             f" ({error}); install the model again."

@@ -14,6 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
+
+from features.core.closed import first_problem
 from features.core.faults import ModelDamaged, NotThisModel
 from features.parsers.embedded.vocabulary import KINDS, Vocabulary
 
@@ -56,6 +59,9 @@ class Description:
         return NetworkShape(**{kind: len(getattr(self.vocabulary, kind)) for kind in KINDS}, **self.shape)
 
 
+_DESCRIPTION = TypeAdapter(Description)
+
+
 def save_model(
     folder: Path, description: Description, weights: Mapping[str, "Tensor"], storage: Storage = "int8"
 ) -> None:
@@ -81,12 +87,11 @@ def read_description(folder: Path) -> Description:
         data = json.loads(path.read_text(encoding="utf-8"))
         if (form := data.pop("format")) != FORMAT:
             raise NotThisModel(f"The model {str(path)!r} has format {form!r}; this release reads {FORMAT!r}.")
-        labels = data.pop("vocabulary")
-        vocabulary = Vocabulary(**labels | {"wrappers": [tuple(wrapper) for wrapper in labels["wrappers"]]})
-        return Description(**data | {"vocabulary": vocabulary, "thresholds": Thresholds(**data["thresholds"])})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return _DESCRIPTION.validate_python(data)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else repr(error)
         raise NotThisModel(
-            f"The folder {str(folder)!r} holds no embedded AMR parser ({error!r} in {path.name});"
+            f"The folder {str(folder)!r} holds no embedded AMR parser ({reason} in {path.name});"
             ' give the output folder of a training, leave `model` out, or set backend = "amrlib" for one of amrlib.'
         ) from error
 

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, ValidationError
+
+from features.core.closed import first_problem
 from features.core.faults import ModelDamaged, NotThisModel
 from features.core.file_errors import first_line
 from features.core.leftovers import scratch
@@ -32,12 +35,19 @@ WEIGHTS = "weights.safetensors"
 PICKLED_WEIGHTS = "weights.th"
 VOCABULARY = "vocab.txt"
 OWN_SECTION = "facetflow"
-"""Section of config.json for keys unknown to AllenNLP: `base`, `predicate_threshold`, `exact_decoding`."""
 
 _UNCASED_VOCABULARY = "all-MiniLM-L6-v2"
 _ENCODER = "bert_model."
 # Buffers that older versions of transformers saved, and the pooler, which tagging does not use.
 _UNUSED = ("bert_model.embeddings.position_ids", "bert_model.pooler.", "bert_model.embeddings.token_type_ids")
+
+
+class OwnSettings(BaseModel):
+    """The section `facetflow` of config.json, whose keys are unknown to AllenNLP."""
+
+    base: str | None = None  # the encoder that the weights change; None where the archive has all of them
+    predicate_threshold: float = 0.5
+    exact_decoding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class SrlArchive:
     encoder: Mapping[str, Any]  # sizes of the encoder according to the configuration; empty if it gives a name
     lowercase: bool  # whether words are lower-cased before they are split
     vocabulary: Path  # file of the word pieces
-    own: Mapping[str, Any]  # settings that only our own taggers have
+    own: OwnSettings
 
 
 @contextmanager
@@ -64,36 +74,39 @@ def open_archive(path: Path) -> "Iterator[SrlArchive]":
         yield _read(folder)
 
 
+def base_of(path: Path) -> str | None:
+    """Return the base encoder that a folder of a tagger names, if any; None for a `.tar.gz`, which is not unpacked."""
+    return _configuration(path)[0].base if path.is_dir() else None
+
+
 def _read(folder: Path) -> SrlArchive:
-    configuration = _configuration(folder)
-    own = configuration.get(OWN_SECTION, {})
-    encoder = configuration["model"].get("bert_model", {})
-    name = configuration.get("dataset_reader", {}).get("bert_model_name") or (
-        encoder if isinstance(encoder, str) else ""
-    )
-    lowercase = "uncased" in str(name)
+    own, encoder, name = _configuration(folder)
+    lowercase = "uncased" in name
     return SrlArchive(
-        weights=_weights(folder, own.get("base")),
+        weights=_weights(folder, own.base),
         labels=_labels(folder),
-        encoder={} if isinstance(encoder, str) else encoder,
+        encoder=encoder,
         lowercase=lowercase,
-        vocabulary=_vocabulary(folder, str(name), own.get("base"), lowercase=lowercase),
+        vocabulary=_vocabulary(folder, name, own.base, lowercase=lowercase),
         own=own,
     )
 
 
-def _configuration(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIGURATION
+def _configuration(folder: Path) -> tuple[OwnSettings, Mapping[str, Any], str]:
+    """Return our own settings, and the sizes and the name of the encoder, if given."""
     try:
-        configuration = json.loads(path.read_text(encoding="utf-8"))
-        kind = configuration["model"]["type"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        configuration = json.loads((folder / CONFIGURATION).read_text(encoding="utf-8"))
+        own = OwnSettings.model_validate(configuration.get(OWN_SECTION, {}))
+        kind, encoder = configuration["model"]["type"], configuration["model"].get("bert_model", {})
+        name = configuration.get("dataset_reader", {}).get("bert_model_name") or encoder
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else repr(error)
         raise NotThisModel(
-            f"{str(folder)!r} is not the archive of a tagger: its {CONFIGURATION!r} cannot be read ({error!r})."
+            f"{str(folder)!r} is not the archive of a tagger: its {CONFIGURATION!r} cannot be read ({reason})."
         ) from error
     if kind != "srl_bert":
         raise NotThisModel(f"The archive {str(folder)!r} holds a model of type {kind!r}; give one of type 'srl_bert'.")
-    return dict(configuration)
+    return own, encoder if isinstance(encoder, dict) else {}, name if isinstance(name, str) else ""
 
 
 def _labels(folder: Path) -> tuple[str, ...]:

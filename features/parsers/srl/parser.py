@@ -16,7 +16,7 @@ from features.models import locate, stamp
 from features.parsers.dependencies import keeping_long_words, load_pipeline
 from features.parsers.devices import batches_side_by_side, computes_in_bfloat16, hide_progress_bars, resolve_device
 from features.parsers.settings import SrlSettings
-from features.parsers.srl.archive import open_archive
+from features.parsers.srl.archive import base_of, open_archive
 from features.parsers.srl.frames import SrlParse
 from features.parsers.srl.tagger import SrlTagger
 from features.parsers.wordpieces import Wordpieces
@@ -85,7 +85,8 @@ def locate_tagger(model: str) -> Path:
 def load(settings: SrlSettings) -> SrlParser:
     """Load a tagger; once per process, as long as settings and files stay the same."""
     path = locate_tagger(settings.model)
-    return _load(settings, path, stamp(path))
+    base = base_of(path)
+    return _load(settings, path, stamp(path) + (() if base is None else stamp(locate(base))))
 
 
 @lru_cache(maxsize=2)
@@ -117,7 +118,7 @@ def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
                 finds_predicates=f"{PREDICATE_LAYER}.weight" in archive.weights,
             )
             network.load_state_dict(dict(archive.weights))
-        except (KeyError, IndexError, ValueError, RuntimeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
             raise ModelDamaged(
                 f"The weights of the tagger {str(path)!r} are not those of srl_bert with {len(archive.labels)} labels"
                 f" ({' '.join(str(error).split())[:200]})."
@@ -130,8 +131,8 @@ def load_tagger(path: Path, settings: SrlSettings) -> SrlTagger:
             Wordpieces.of_vocabulary(archive.vocabulary, lowercase=archive.lowercase),
             archive.labels,
             batch_pieces=settings.batch_pieces,
-            threshold=float(archive.own.get("predicate_threshold", SrlTagger.threshold)),
-            exact=bool(archive.own.get("exact_decoding", False)),
+            threshold=archive.own.predicate_threshold,
+            exact=archive.own.exact_decoding,
             threads=batches_side_by_side(settings.threads, device),
         )
 

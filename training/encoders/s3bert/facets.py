@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
-from features.core.closed import Closed
+from features.core.closed import Closed, first_problem
 from features.core.faults import CannotExplain, EncoderDamaged, NotThisModel, OutOfRange, RepeatedValue, VectorsWrong
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
@@ -29,7 +29,6 @@ from training.encoders.s3bert.calibration import (
 )
 from training.similarity import slice_similarities
 from training.types import Similarity
-from training.writing import first_problem
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

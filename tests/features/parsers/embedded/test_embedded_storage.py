@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_files_that_are_no_model_are_named(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
     with refused(ModelDamaged):
         read_weights(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("base", None), ("shape", []), ("thresholds", {"arc": "x"}), ("vocabulary", {"primaries": 3}), ("vocabulary", [])],
+)
+def test_a_description_that_was_changed_by_hand_is_refused(tmp_path: Path, key: str, value: object) -> None:
+    save_model(tmp_path, DESCRIPTION, {})
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
+    with refused(NotThisModel):
+        read_description(tmp_path)
 
 
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, tiny_encoder: Path) -> None:

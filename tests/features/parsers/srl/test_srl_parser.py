@@ -148,12 +148,18 @@ def test_only_what_differs_from_the_base_is_stored(toy_tagger):
     assert {str(tensor.dtype) for tensor in weights.values()} == {"torch.float16"}
 
 
+OURS = '{"model": {"type": "srl_bert"}, "facetflow": %s}'
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
         (lambda folder: (folder / "config.json").unlink(), NotThisModel),
         (lambda folder: (folder / "config.json").write_text("[]"), NotThisModel),
         (lambda folder: (folder / "config.json").write_text('{"model": {"type": "crf_tagger"}}'), NotThisModel),
+        (lambda folder: (folder / "config.json").write_text('{"model": []}'), NotThisModel),
+        (lambda folder: (folder / "config.json").write_text(OURS % "[]"), NotThisModel),
+        (lambda folder: (folder / "config.json").write_text(OURS % '{"predicate_threshold": []}'), NotThisModel),
         (lambda folder: (folder / "vocabulary/labels.txt").unlink(), ModelDamaged),
         (lambda folder: (folder / "vocabulary/labels.txt").write_text("O\n"), ModelDamaged),
         (lambda folder: (folder / "weights.safetensors").unlink(), ModelDamaged),
@@ -212,3 +218,14 @@ def test_the_recipe_names_all_that_decides(toy_settings, toy_tagger, pipeline_na
     assert recipe == srl_recipe(SrlSettings(**toy_settings, batch_pieces=8, threads=2))
     assert recipe != srl_recipe(SrlSettings(**toy_settings, max_words=9))
     assert recipe.weights != srl_recipe(SrlSettings(**toy_settings, predicates="spacy", tags=pipeline_name)).weights
+
+
+def test_frames_of_another_base_encoder_have_another_recipe(toy_tagger, toy_base, tmp_path):
+    folder, base = shutil.copytree(toy_tagger, tmp_path / "tagger"), shutil.copytree(toy_base, tmp_path / "base")
+    described = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(described.replace(str(toy_base), str(base)))
+    settings = SrlSettings(model=str(folder))
+    recipe, parser = srl_recipe(settings), load(settings)
+    (base / "config.json").write_text((base / "config.json").read_text() + " ")
+    assert srl_recipe(settings) != recipe
+    assert load(settings) is not parser
