@@ -32,12 +32,13 @@ def read_course(folder: Path) -> dict[str, dict[int, float]]:
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:  # the last line may be half written
+            step = int(entry["step"])
+        except (ValueError, KeyError, TypeError):  # the last line may be half written
             continue
         for name, value in entry.items():
             is_score = name not in _NOT_SCORES and not name.endswith(_PER_SECOND)
             if is_score and isinstance(value, int | float) and math.isfinite(value):
-                course.setdefault(name, {})[entry["step"]] = value  # of a step that was repeated, the last
+                course.setdefault(name, {})[step] = value  # of a step that was repeated, the last
     return course
 
 

@@ -281,6 +281,12 @@ def test_a_slow_training_says_more_often_how_far_it_is(line, make_loop, tmp_path
     assert list(read_course(tmp_path / "run")["loss"]) == list(range(1, 19))
 
 
+def test_lines_that_are_no_report_are_left_out_of_a_course(tmp_path):
+    lines = ("7", "[]", "null", "{}", '{"step": null, "loss": 1}', '{"step": 2, "loss": 0.5}', '{"step": 3, "lo')
+    (tmp_path / "progress.jsonl").write_text("\n".join(lines))
+    assert read_course(tmp_path) == {"loss": {2: 0.5}}
+
+
 def test_only_the_first_process_reports(tmp_path, monkeypatch):
     told = []
     tracker = SimpleNamespace(log=lambda numbers, step: told.append((numbers, step)))
