@@ -194,7 +194,7 @@ class Project(_Sections):
         """Return the folder that a text or a `file://` URL names, or the address of a store; refuse other addresses."""
         if not isinstance(given, str):
             return given
-        if "://" not in given:
+        if "://" not in given and "\0" not in given:
             return Path(given)
         if given.startswith("file:///"):
             return Path(unquote(urlsplit(given).path))

@@ -36,7 +36,7 @@ def storage_at(location: Location) -> Storage:
         raise StorePathWrong(
             f"The store {text!r} is neither a folder nor one of {', '.join(f'{name}://' for name in STORAGES)}."
         )
-    signs = "%\\\n" if storage.options is None else "%\\\n#"  # what follows a # is no part of a URL's path
+    signs = "%\\\n\0" if storage.options is None else "%\\\n\0#"  # what follows a # is no part of a URL's path
     if wrong := next((sign for sign in signs if sign in storage.location), None):
         # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, takes `\` for a slash, and reads another folder; a
         # path with a line break it reads not at all.

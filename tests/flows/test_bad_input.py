@@ -233,6 +233,9 @@ CASES = {
         ("plan",),
         ("'theirs'", "'test'", "facetflow build --adopt"),
     ),
+    "a null byte in a path": Wrong(
+        edit('name = "test"', 'name = "test"\nruns = "a\\u0000b"'), ("runs",), ("`runs`: 'a\\x00b' is not a folder",)
+    ),
     "runs in a bucket": Wrong(
         edit('name = "test"', 'name = "test"\nruns = "s3://bucket/runs"'),
         ("plan",),
