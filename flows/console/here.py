@@ -11,7 +11,7 @@ from features.store.locations import Location
 from flows.console.options import PROJECT_FILE
 from flows.project import Project, load
 from flows.terminal import warn
-from training.evaluation.promotion import gone_runs, was_refused
+from training.evaluation.promotion import gone_runs, refusal
 from training.run_records import in_use
 from training.runs import encoder_name, run_id
 
@@ -51,7 +51,7 @@ class Here:
             return
         run = folder.parent.resolve()
         meant = {named} if named is not None else {encoder_name(run), *self.encoders}
-        refused = ", which was not promoted" if was_refused(run) else ""
+        refused = ", which was not promoted" if refusal(run) is not None else ""
         for name, gone in gone_runs(self.runs).items():
             if name in meant:
                 warn(

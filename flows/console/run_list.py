@@ -7,7 +7,7 @@ from typing import Any
 from features.core.errors import FacetflowError
 from features.core.faults import EncoderDamaged, RecordUnreadable
 from flows.project import Project
-from training.evaluation.promotion import current_runs, was_refused
+from training.evaluation.promotion import current_runs, refusal
 from training.evaluation.run import METRICS_FILE, read_scores
 from training.evaluation.suites import load_suite, scored_suites
 from training.evaluation.tables import ScoreTable, hundred
@@ -116,7 +116,7 @@ def _described(runs: Path, run: Path) -> dict[str, Any]:
         "state": state.state,
         "message": message,
         "at": state.at,
-        "refused": was_refused(run),
+        "refused": refusal(run) is not None,
         "evaluation_failed": evaluation_of(run).message,
         "chosen": search.get("chosen", {}),
         "tried": search.get("tried", []),

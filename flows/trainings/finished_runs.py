@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from features.core.errors import FacetflowError, InputError
+from features.core.errors import FacetflowError
 from features.core.faults import EncoderUnfinished, UnknownName
 from flows import project
 from training.encoders.settings import EncoderSettings
-from training.evaluation.promotion import PROMOTION_FILE, current_run, was_refused
+from training.evaluation.promotion import PROMOTION_FILE, current_run, refusal
 from training.evaluation.run import METRICS_FILE
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job
@@ -41,7 +41,6 @@ from training.runs import (
     seeds_of,
     settings_digest,
 )
-from training.writing import read_json
 
 _IN_WORDS = {"failed": "failed", "running": "is still running", "interrupted": "was interrupted"}
 
@@ -216,17 +215,10 @@ def _after(settings: project.Project, name: str) -> Iterator[Shortfall]:
         yield Shortfall("evaluation", name, shown_runs(ids), "is not evaluated yet", "", advice)
     if current is None or group_of(current) == group_of(seeds[0].resolve()):
         return
-    if refused := [run for run in seeds if was_refused(run) and run not in failed]:
+    if refused := [run for run in seeds if run not in failed and refusal(run) is not None]:
         ids = [run_id(runs, run) for run in refused]
         advice = f"`facetflow compare {run_id(runs.resolve(), current)} {ids[0]}` shows more"
-        yield Shortfall("promotion", name, shown_runs(ids), "was not promoted", _reasons(refused[0]), advice)
+        yield Shortfall("promotion", name, shown_runs(ids), "was not promoted", refusal(refused[0]) or "", advice)
     elif judged := [run_id(runs, run) for run in seeds if run not in failed and (run / PROMOTION_FILE).is_file()]:
         since, advice = run_id(runs.resolve(), current), f"`facetflow evaluate {judged[0]} --promote` judges it again"
         yield Shortfall("promotion", name, shown_runs(judged), "held, but another run is current", since, advice)
-
-
-def _reasons(run: Path) -> str:
-    try:
-        return "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
-    except (InputError, KeyError, TypeError):  # deleted or written by hand since
-        return ""

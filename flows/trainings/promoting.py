@@ -26,7 +26,7 @@ from training.evaluation.promotion import (
     gone_runs,
     on_same_pairs,
     promote,
-    was_refused,
+    refusal,
 )
 from training.evaluation.run import METRICS_FILE
 from training.jobs import EvaluationJob
@@ -61,9 +61,10 @@ def _promote_of(
         _leave(runs, name, before, seeds, alone=len(seeds) == len(evaluated))
         evaluated = {run: job for run, job in evaluated.items() if run not in seeds}
     if gone is not None:
-        for run in [run for run in evaluated if was_refused(run)]:
-            _keep_refused(runs, name, run, gone)
-            del evaluated[run]
+        for run, refused in {run: refusal(run) for run in evaluated}.items():
+            if refused is not None:
+                _keep_refused(runs, name, run, gone, refused)
+                del evaluated[run]
     against = run_id(runs, before) if before is not None else None if gone is None else gone.run
     verdicts = _verdicts(settings, before, gone, evaluated, unattended=unattended)
     holding = [run for run, verdict in verdicts.items() if verdict.holds]
@@ -98,10 +99,10 @@ def _leave(runs: Path, name: str, current: Path, seeds: Sequence[Path], *, alone
     conclude(f"{current_id}{which} is already the current run of the encoder {name!r}; nothing changes.")
 
 
-def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun) -> None:
+def _keep_refused(runs: Path, name: str, run: Path, gone: GoneRun, reasons: str) -> None:
     """Say that a run stays refused although the current one is gone, and which one may be promoted instead."""
-    reasons = "; ".join(read_json(run / PROMOTION_FILE)["reasons"])
-    others = [run for run in all_runs(runs) if encoder_name(run) == name and is_finished(run) and not was_refused(run)]
+    of_name = [run for run in all_runs(runs, name) if is_finished(run)]
+    others = [run for run in of_name if refusal(run) is None]
     advice = (
         f"`facetflow evaluate {run_id(runs, newest(others))} --promote` promotes one that was not refused"
         if others

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from features.core.errors import InputError
+from pydantic import BaseModel, ValidationError
+
 from features.core.faults import RunGone, ScoredDifferently
 from features.core.leftovers import held_folder
 from training.encoders.settings import BY_LOSS, score_in_words
@@ -48,6 +49,11 @@ class Verdict:
 
     holds: bool
     reasons: tuple[str, ...]
+
+
+class _Decision(BaseModel):
+    holds: bool | None
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +108,13 @@ def current_run(runs: Path, name: str) -> Path | None:
     return link.resolve() if link.is_symlink() and (link / ENCODER).is_dir() else None
 
 
-def was_refused(run: Path) -> bool:
-    """Return whether the scores of a run did not hold when it was last to be promoted."""
+def refusal(run: Path) -> str | None:
+    """Return why the scores of a run did not hold when it was last to be promoted; None where nothing says so."""
     try:
-        return read_json(run / PROMOTION_FILE).get("holds") is False
-    except InputError:
-        return False
+        decision = _Decision.model_validate_json((run / PROMOTION_FILE).read_bytes())
+    except (OSError, ValidationError):  # it was never judged, or this was written by hand since
+        return None
+    return "; ".join(decision.reasons) if decision.holds is False else None
 
 
 def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:

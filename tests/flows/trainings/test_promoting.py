@@ -9,7 +9,7 @@ import pytest
 
 from flows.project import Project
 from flows.trainings import promoting
-from training.evaluation.promotion import best_seed, current_run, promote, was_refused
+from training.evaluation.promotion import best_seed, current_run, promote, refusal
 from training.jobs import EvaluationJob, Source
 from training.run_records import recorded
 
@@ -96,7 +96,7 @@ def test_a_current_run_that_is_evaluated_stays_alone_or_beside_a_new_seed(projec
     assert decision(project, SEEDS[1])["reasons"] == [
         f"{SEEDS[0]}, another seed of the same training, is the current run"
     ]
-    assert not was_refused(project.runs / SEEDS[1])
+    assert refusal(project.runs / SEEDS[1]) is None
 
 
 def test_a_single_seed_by_hand_is_compared_and_by_a_server_only_with_another_training(project, capsys):

@@ -19,7 +19,7 @@ from training.evaluation.promotion import (
     gone_runs,
     on_same_pairs,
     promote,
-    was_refused,
+    refusal,
 )
 from training.evaluation.settings import PromotionSettings
 from training.runs import all_runs, find_encoder
@@ -200,10 +200,12 @@ def test_a_current_run_that_was_restored_without_its_encoder_is_gone(runs):
         ({"promoted": False, "holds": True}, False),
         ({"promoted": False, "holds": None}, False),
         ({"promoted": True, "holds": True}, False),
+        ({"promoted": False, "holds": False, "reasons": 3}, False),
+        ([], False),
         (None, False),
     ],
 )
 def test_a_run_is_refused_if_its_scores_did_not_hold(runs, record, refused):
     if record is not None:
         (runs / ONE / "promotion.json").write_text(json.dumps(record))
-    assert was_refused(runs / ONE) is refused
+    assert (refusal(runs / ONE) is not None) is refused
