@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from features.core import locks
 from features.core.durable import write_whole
 from features.core.file_errors import clear_errors
@@ -118,7 +120,6 @@ def _record() -> Running | None:
     try:
         content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
         service = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
-        os.kill(service.process, 0)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return service
+    return service if psutil.pid_exists(service.process) else None  # a signal to process -1 reaches all

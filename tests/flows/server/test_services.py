@@ -78,7 +78,7 @@ def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     assert not (state / "up.json").exists()
 
 
-@pytest.mark.parametrize("before", ["", "{", "{}", "[]", json.dumps(UP | {"process": 2**22 + 1})])
+@pytest.mark.parametrize("before", ["", "{", "{}", "[]", *(json.dumps(UP | {"process": of}) for of in (2**22 + 1, -1))])
 def test_a_record_that_is_not_there_yet_is_awaited(state, its_time, before):
     (state / "up.json").write_text(before)  # as one that was killed left it
     with (state / "up.lock").open("a") as lock:
