@@ -161,9 +161,9 @@ class S3bertSettings(TunedSettings):
             raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
             raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
-        chosen_otherwise = self.by_ratings or self.loop.keep == "last"
-        if not (self.alpha or self.consistency or (self.ordering and chosen_otherwise)):
-            raise OutOfRange("the dev loss is always 0 with alpha = 0 and consistency = 0: raise one of them")
+        by_ordering = self.ordering and not self.map_epochs and (self.by_ratings or self.loop.keep == "last")
+        if not (self.alpha or self.consistency or by_ordering):
+            raise OutOfRange("the losses of map and dev are 0 with alpha = 0 and consistency = 0: raise one of them")
         of_layers = {name: getattr(self, name) for name in ("ordering", "finish", "layer_corpora", "layer_shares")}
         for setting, given in {**of_layers, "share": self.share < 1}.items():
             if given and not self.layers_tuned:

@@ -317,10 +317,12 @@ class TestSettings:
         with refused(OutOfRange):
             S3bertSettings(alpha=0, consistency=0)
 
-    def test_ordering_alone_has_no_dev_loss_to_choose_the_model_by(self):
-        ordering = {"alpha": 0, "consistency": 0, "ordering": 1.0}
+    def test_ordering_alone_has_no_dev_loss_to_choose_the_model_by_and_teaches_no_map(self):
+        ordering = {"alpha": 0, "consistency": 0, "ordering": 1.0, "map_epochs": 0}
         with refused(OutOfRange):
             S3bertSettings(**ordering)
+        with refused(OutOfRange):
+            S3bertSettings(**ordering | {"map_epochs": 1}, loop={"keep": "last"})
         assert S3bertSettings(**ordering, loop={"keep": "last"}).ordering == 1
         assert S3bertSettings(**ordering, choose_by="sick").ordering == 1
 
