@@ -65,13 +65,6 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         settings = job.settings.with_labels(training_labels(data, job.settings))
         kept, dropped = apart(data, settings.splits[0], settings.corpora)
         data = cls.learnt_from(kept, settings)
-        left = data.pairs.filter(split=settings.splits[0])["label"]
-        if left.n_unique() < (2 if settings.classifies else 1):
-            others = f", but for {len(left):,} of one label" if len(left) else ""
-            raise SplitsOverlap(
-                f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
-                f"are also in another split{others}: check `files` of the corpora."
-            )
         is_twin = cls.reads.STAGE in settings.unread
         structure = None if is_twin else job.source.read_parses(cls.reads, data.texts)
         digest = data.digest() + (f"+{structure.digest()}" if structure else "")
@@ -83,6 +76,13 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         """Return the pairs to train on and to choose the best model by, from settings with labels."""
         chosen = data.select(splits=settings.splits, corpora=settings.corpora, labels=settings.learnt_labels)
         check_dev(chosen, settings)
+        left = chosen.pairs.filter(split=settings.splits[0])["label"]
+        if left.n_unique() < (2 if settings.classifies else 1):
+            others = f", but for {len(left):,} of one label" if len(left) else ""
+            raise SplitsOverlap(
+                f"All pairs of the split {settings.splits[0]!r} that the encoder {settings.name!r} could learn from "
+                f"are also in another split{others}: check `files` of the corpora."
+            )
         return chosen
 
     @abstractmethod

@@ -259,6 +259,7 @@ def also_on_dev(judged, *labels):
         (None, {"training_share": 1e-6}, NothingToLearn),
         (lambda data: changed(data, "label", "neutral", "dev"), {}, NothingToLearn),
         (lambda data: also_on_dev(data, "entailment", "contradiction"), {}, SplitsOverlap),
+        (lambda data: also_on_dev(data, "entailment", "contradiction"), {"training_share": 0.9}, SplitsOverlap),
     ],
     ids=[
         "one label",
@@ -269,6 +270,7 @@ def also_on_dev(judged, *labels):
         "no share",
         "dev",
         "other splits",
+        "other splits, whatever the share",
     ],
 )
 def test_pairs_that_teach_nothing_are_refused(job, judged, tmp_path, change, given, error):
