@@ -50,11 +50,11 @@ def parse() -> None:
     show_default=True,
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )
-@click.option("--tokenizer", help="Folder of the parser's tokenizer, if it is not stored with the model.")
+@click.option("--tokenizer", help="Folder of an amrlib parser's tokenizer, if it is not stored with the model.")
 @click.option(
     "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences parsed at once."
 )
-@click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Width of the beam search.")
+@click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Beams of an amrlib parser.")
 @DEVICE
 @THREADS
 def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...], **settings: Any) -> int:
@@ -67,10 +67,11 @@ def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...
     from features.stages.amr import parse_amr
 
     source = click.get_current_context().get_parameter_source
-    if graphs and (given := [name for name in settings if source(name) is ParameterSource.COMMANDLINE]):
-        named = given[0].replace("_", "-")
-        raise click.UsageError(f"--graphs looks graphs up and parses nothing: leave it out, or --{named}")
     embedded = is_embedded(settings["model"])
+    unread = settings if graphs else ("tokenizer", "beams") if embedded else ()
+    if given := [name for name in unread if source(name) is ParameterSource.COMMANDLINE]:
+        why = "--graphs looks graphs up and parses nothing" if graphs else "only an amrlib parser, by --model, reads it"
+        raise click.UsageError(f"--{given[0].replace('_', '-')} has no effect: {why}; leave it out")
     with scratch("graphs") as folder:
 
         def parser() -> object:

@@ -78,6 +78,14 @@ def test_graphs_that_are_looked_up_need_no_parser(
     assert told(capsys.readouterr().err, Usage)
 
 
+@pytest.mark.parametrize("option", [["--beams", "8"], ["--tokenizer", "folder"]], ids=str)
+def test_the_embedded_parser_has_no_beams_and_no_tokenizer(
+    sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]
+) -> None:
+    assert run(["parse", "amr", str(sentences), *option, "-o", str(tmp_path / "out.amr")]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_many_rejects_are_counted(graphs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.txt").write_text("".join(f"Unseen {number}.\n" for number in range(50)))
     command = ["parse", "amr", str(tmp_path / "in.txt"), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]
