@@ -11,7 +11,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _LONGEST_WORD = 100  # characters, as in BERT
+_KEPT = 2**16  # words whose pieces are kept, about 36 MiB
 _BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 
 
@@ -35,14 +36,14 @@ class Pieces:
 
 
 class Wordpieces:
-    """Splits words into pieces of a vocabulary; each distinct word is cut once."""
+    """Splits words into pieces of a vocabulary; a word is cut once while it is among the latest."""
 
     def __init__(self, file: Path, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()
         if missing := [piece for piece in (_BEGIN, _END, _UNKNOWN) if piece not in self.vocabulary]:
             raise ModelDamaged(f"The vocabulary {str(file)!r} has no {missing[0]!r}; give that of a BERT.")
         self._begin, self._end, self.unknown = (self.vocabulary[piece] for piece in (_BEGIN, _END, _UNKNOWN))
-        self._pieces_of = cache(cut)
+        self._pieces_of = lru_cache(_KEPT)(cut)
 
     @classmethod
     def of_encoder(cls, folder: Path) -> Self:

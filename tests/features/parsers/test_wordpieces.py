@@ -1,5 +1,6 @@
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,17 @@ def test_a_very_long_word_is_unknown(vocabulary):
 def test_words_of_white_space_have_no_piece(vocabulary):
     pieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True).cut(["the", " ", "cat"])
     assert len(pieces.ids) == 4
+
+
+def test_the_words_of_a_large_corpus_are_not_all_kept(vocabulary, monkeypatch):
+    monkeypatch.setattr("features.parsers.wordpieces._KEPT", 10)
+    wordpieces = Wordpieces.of_vocabulary(vocabulary, lowercase=True)
+    tracemalloc.start()
+    for number in range(1000):
+        wordpieces.cut([f"{number:0>1000}"])
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 100_000
 
 
 def test_a_file_that_is_no_vocabulary_is_refused(tmp_path):
