@@ -168,10 +168,9 @@ def apart(data: Pairs, split: str, corpora: Sequence[str] = ()) -> tuple[Pairs, 
 
     Sentences are the same here whatever their case and punctuation, as for the leakage guard.
     """
+    data = data.keep((data.pairs["split"] != split) | data.pairs["corpus"].is_in(corpora or data.corpora))
     overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pairs")
-    chosen = data.select(corpora=corpora)
-    kept = data.keep(~overlap).select(corpora=corpora) if overlap.any() else chosen
-    count = len(chosen) - len(kept)
+    kept, count = data.keep(~overlap).select(corpora=corpora), int(overlap.sum())
     if count and split not in set(kept.pairs["split"]):
         raise SplitsOverlap(
             f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "

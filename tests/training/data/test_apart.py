@@ -49,6 +49,12 @@ def test_a_pair_of_the_dev_split_of_another_corpus_is_not_learnt_from():
     assert (kept.texts, dropped) == (("x", "y"), 1)
 
 
+def test_pairs_of_corpora_that_are_not_learnt_from_are_not_counted(caplog):
+    data = judged(("a", "b", "train", "mine"), ("c", "d", "train", "other"), ("c", "d", "dev", "other"))
+    kept, dropped = apart(data, "train", ["mine"])
+    assert (kept.texts, dropped, caplog.text) == (("a", "b"), 0, "")
+
+
 def test_pairs_are_told_apart_whatever_numbers_their_texts_have():
     words = [f"unheard{number}" for number in range(11)]
     numbered = pl.Series(words, dtype=pl.Categorical)  # polars numbers the texts of a process once, in this order

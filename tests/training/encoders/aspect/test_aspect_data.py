@@ -88,6 +88,14 @@ def test_a_text_of_another_split_is_not_learnt_from_and_that_is_told(caplog):
     assert "2 texts of split 'train' are also in another split and are not trained on" in caplog.text
 
 
+def test_a_text_of_a_corpus_that_is_not_learnt_from_is_not_counted(caplog):
+    data = texts(*many(6, "xy"), ("both", "train", "task", "x"), ("both", "dev", "task", "x"))
+    of_other = pl.col("text") == data.texts.index("both")
+    rows = data.labels.with_columns(corpus=pl.when(of_other).then(pl.lit("other")).otherwise("corpus"))
+    learnt_from(LabelledTexts(data.texts, rows, data.source), settings(corpora=["papers"]))
+    assert "also in another split" not in caplog.text
+
+
 def test_a_text_of_another_split_in_another_spelling_is_not_learnt_from_either(caplog):
     elsewhere = [("Task, train 0!", "test", "task", "x"), ("task train 1", "dev", "task", "y")]
     marks = [("?!", "train", "task", "x"), ("...", "test", "task", "x")]
