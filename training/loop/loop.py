@@ -324,9 +324,5 @@ def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:
         decay = settings.weight_decay if group.decays else 0.0
         return {"params": list(group.parameters.values()), "weight_decay": decay, "factor": group.factor}
 
-    return torch.optim.AdamW(
-        [described(group) for group in groups if group.parameters],
-        lr=settings.learning_rate,
-        betas=settings.betas,
-        fused=True,
-    )
+    chosen = [described(group) for group in groups if group.parameters]  # each step sets their rates
+    return torch.optim.AdamW(chosen, betas=settings.betas, fused=True)

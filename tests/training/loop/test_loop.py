@@ -12,6 +12,7 @@ from sentences import refused
 from features.core.faults import LossNotFinite, OtherSettings, UnknownName
 from training.loop import checkpoints
 from training.loop.course import Course, read_course
+from training.loop.loop import Outcome
 from training.loop.settings import LoopSettings, share_of_rate
 from training.loop.task import Group
 
@@ -199,6 +200,20 @@ def test_a_group_has_its_own_rate_and_decay(line, make_loop):
     assert found == [(0.2, 0.5, (0.5, 0.6)), (0.1, 0.0, (0.5, 0.6))]
 
 
+def test_gradients_are_clipped_to_the_norm_of_the_settings_but_for_groups_that_are_not(line, make_loop):
+    task = line()
+    weight, bias = task.model[1].parameters()
+    task.groups = [Group({"1.weight": weight}, decays=False), Group({"1.bias": bias}, decays=False, clipped=False)]
+    before = task.weights()
+    make_loop(task, epochs=1, steps=1, warmup=0, gradient_norm=1e-12).run()
+    moved = {name: float((value - before[name]).abs().max()) for name, value in task.weights().items()}
+    assert moved == pytest.approx({"1.weight": 0, "1.bias": 0.1}, abs=1e-3)
+
+
+def test_speed_is_that_of_the_steps():
+    assert Outcome(units=10, learning_seconds=5.0, seconds=20.0).per_second == 2
+
+
 def test_a_training_ends_after_its_steps_at_the_rates_of_a_shorter_one(line, make_loop):
     shorter, limited = line(), line()
     torch.manual_seed(1)
@@ -299,9 +314,11 @@ def test_only_the_first_process_reports(tmp_path, monkeypatch):
 
 
 def test_the_course_is_in_a_file(line, make_loop, tmp_path):
-    make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3).run()
+    make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3, warmup=0.5).run()
     lines = [json.loads(text) for text in (tmp_path / "run" / "progress.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if "loss" in line] == [3, 6, 9, 12, 15, 18]
+    rates = [line["learning_rate"] for line in lines if "loss" in line]
+    assert rates == pytest.approx([0.1 * share for share in (3 / 9, 6 / 9, 9 / 9, 7 / 9, 4 / 9, 1 / 9)])
     assert [line["dev_score"] for line in lines if "dev_score" in line] == [0.5, 0.7, 0.6]
     assert [line["best"] for line in lines if "best" in line] == [True, True, False]
 
@@ -385,3 +402,4 @@ def test_the_rate_rises_and_falls():
     assert rates(4, warmup=0, schedule="constant") == [1, 1, 1, 1]
     assert rates(4, warmup=0.5, schedule="constant") == [0.5, 1, 1, 1]
     assert rates(4, warmup=0, decay=0.5) == [1, 1, 1, 0.5]
+    assert rates(4, warmup=0, decay=0.1) == [1, 1, 1, 1]
