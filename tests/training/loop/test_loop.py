@@ -9,7 +9,7 @@ import pytest
 import torch
 from sentences import refused
 
-from features.core.faults import LossNotFinite, OtherSettings, UnknownName
+from features.core.faults import LibraryMissing, LossNotFinite, OtherSettings, UnknownName
 from training.loop import checkpoints
 from training.loop.course import Course, read_course
 from training.loop.loop import Outcome
@@ -354,9 +354,12 @@ def test_the_course_of_a_part_is_that_of_the_training_until_the_next_begins(line
     assert read_course(tmp_path / "whole") == course
 
 
-def test_a_tracker_that_is_none_is_refused(line, make_loop):
+def test_a_tracker_that_is_none_or_not_installed_is_refused(line, make_loop, monkeypatch):
     with refused(UnknownName):
         make_loop(line(), trackers=("tensorbord",))
+    monkeypatch.setattr("training.loop.machine.get_available_trackers", list)
+    with refused(LibraryMissing):
+        make_loop(line(), trackers=("tensorboard",))
 
 
 def test_trackers_get_settings_of_kinds_that_all_of_them_take(line, make_loop, monkeypatch):

@@ -55,6 +55,7 @@ def test_processes_share_the_threads_that_this_one_may_use(monkeypatch):
 
 def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tmp_path):
     prepare_machine(LoopSettings(device="cpu", threads=2), tmp_path)
+    assert torch.get_num_threads() == 2
     random = torch.Generator().manual_seed(0)
     embeddings = torch.randn(380, 864, generator=random, requires_grad=True)
     places, weights = torch.randint(0, 380, (3000,), generator=random), torch.randn(3000, 864, generator=random)
@@ -68,10 +69,11 @@ def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tm
     assert all(torch.equal(first, gradient()) for _ in range(10))
 
 
-def test_a_seed_of_any_length_is_taken_on_another_machine():
+def test_a_seed_of_any_length_is_taken_on_another_machine_and_each_step_draws_anew():
     for seed in (3, 20261129122500):
         found = []
-        for _ in range(2):
-            restore_random_state([{}, {}], torch.device("cpu"), seed=seed, step=10)
+        for step in (10, 10, 11):
+            restore_random_state([{}, {}], torch.device("cpu"), seed=seed, step=step)
             found.append(torch.rand(3))
-        assert torch.equal(*found)
+        assert torch.equal(found[0], found[1])
+        assert not torch.equal(found[0], found[2])
