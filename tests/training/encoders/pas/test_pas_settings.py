@@ -12,7 +12,10 @@ from training.encoders.pas.settings import PasSettings
     [
         ({"spans": "none", "weights": "equal"}, Conflict),
         ({"spans": "none", "pooled": False}, Conflict),
+        ({"spans": "none", "tagger": "embedded"}, Conflict),
+        ({"spans": "none", "tags": "en_core_web_sm"}, Conflict),
         ({"spans": "random", "harmed": 0.1}, Conflict),
+        ({"spans": "continuous", "harmed": 0.1}, Conflict),
         ({"spans": "none", "words_below": 1}, Conflict),
         ({"layers": 1}, OutOfRange),
         ({"labels": ["1", "1"]}, RepeatedValue),
@@ -26,7 +29,8 @@ from training.encoders.pas.settings import PasSettings
         ({"harm": "moved"}, Conflict),
     ],
     ids=[
-        *("twin with weights", "twin without pooling", "harmed draws", "words of a twin", "more tuned than kept"),
+        *("twin with weights", "twin without pooling", "tagger of a twin", "tags of a twin"),
+        *("harmed draws", "harmed runs of words", "words of a twin", "more tuned than kept"),
         *("labels twice", "one label", "no positive"),
         *("part twice", "unknown part", "no part", "no pairs", "more than all", "no harm"),
     ],
@@ -40,4 +44,5 @@ def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
     settings = PasSettings.model_validate({"loop": {"epochs": 2}, "search": {"learning_rate": [1e-5, 2e-5, 5e-5]}})
 
     assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.patience) == (2, 16, 5)
+    assert (settings.loop.evaluate_every, settings.weights, settings.choose_by) == (500, "learnt", "average_precision")
     assert (settings.loop.warmup, settings.max_tokens, settings.classifier) == (0.1, 128, ("|u-v|", "u*v"))

@@ -16,6 +16,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"objective": "multiple_negatives", "labels": ["a", "b"]}, Conflict),
         ({"objective": "multiple_negatives", "negative_label": "entailment"}, Conflict),
         ({"objective": "distillation", "loop": {"batch_size": 1}}, OutOfRange),
+        ({"objective": "multiple_negatives", "loop": {"batch_size": 1}}, OutOfRange),
         ({"objective": "distillation", "layers": 1, "layers_tuned": 1}, Conflict),
         ({"graph_layers": 3}, WrongValue),
         ({"words_below": 2}, OutOfRange),
@@ -41,7 +42,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         "one label",
         "labels unread",
         "one for both",
-        *("alone", "cut start model"),
+        *("alone", "alone without negatives", "cut start model"),
         "layers",
         *("words of a frozen layer", "words of a layer that is not kept", "words of a twin"),
         *("temperature of softmax", "negative label of softmax", "temperature of distillation"),
@@ -55,11 +56,21 @@ def test_settings_that_contradict_each_other_are_refused(given, fault):
         RgcnSettings.model_validate(given)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    {"direction": "up", "relations": "one", "graph_layers": 2, "width": 64, "bases": 4, "graph_dropout": 0.1}.items(),
+)
+def test_a_twin_without_a_graph_has_none_of_its_settings(name, value):
+    with refused(Conflict):
+        RgcnSettings.model_validate({"graph": False, name: value})
+
+
 def test_the_loop_is_that_of_the_paper_unless_it_is_told_otherwise():
     settings = RgcnSettings.model_validate({"loop": {"epochs": 2}})
 
     assert (settings.loop.epochs, settings.loop.batch_size, settings.loop.learning_rate) == (2, 16, 2e-5)
     assert (settings.loop.warmup, settings.graph_dropout, settings.loop.evaluate_every) == (0.1, 0.2, 1000)
+    assert (settings.width, settings.bases, settings.temperature) == (256, 8, 0.05)
 
 
 def test_settings_of_a_job_which_names_all_of_them_are_those_that_it_was_made_of():
@@ -70,6 +81,7 @@ def test_settings_of_a_job_which_names_all_of_them_are_those_that_it_was_made_of
         {"objective": "distillation", "labels": ["a"], "loop": {"batch_size": 2}},
         {"objective": "multiple_negatives", "temperature": 0.1, "negative_label": "no"},
         {"choose_by": "f1", "labels": ["entailment", "neutral"]},
+        {"choose_by": "f1", "labels": ["duplicate", "other"]},
     ):
         settings = RgcnSettings.model_validate(given)
         assert RgcnSettings.model_validate_json(settings.model_dump_json()) == settings
