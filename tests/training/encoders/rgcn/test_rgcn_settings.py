@@ -56,6 +56,11 @@ def test_settings_that_contradict_each_other_are_refused(given, fault):
         RgcnSettings.model_validate(given)
 
 
+def test_the_label_that_stands_for_the_positive_one_is_not_the_negative_one():
+    with refused(Conflict):
+        RgcnSettings(objective="multiple_negatives", negative_label="yes").with_labels({"no": 3, "yes": 3})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     {"direction": "up", "relations": "one", "graph_layers": 2, "width": 64, "bases": 4, "graph_dropout": 0.1}.items(),
@@ -82,6 +87,7 @@ def test_settings_of_a_job_which_names_all_of_them_are_those_that_it_was_made_of
         {"objective": "multiple_negatives", "temperature": 0.1, "negative_label": "no"},
         {"choose_by": "f1", "labels": ["entailment", "neutral"]},
         {"choose_by": "f1", "labels": ["duplicate", "other"]},
+        {"labels": ["a", "b"]},
     ):
         settings = RgcnSettings.model_validate(given)
         assert RgcnSettings.model_validate_json(settings.model_dump_json()) == settings
