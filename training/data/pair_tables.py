@@ -169,20 +169,15 @@ def apart(data: Pairs, split: str, corpora: Sequence[str] = ()) -> tuple[Pairs, 
     Sentences are the same here whatever their case and punctuation, as for the leakage guard.
     """
     data = data.keep((data.pairs["split"] != split) | data.pairs["corpus"].is_in(corpora or data.corpora))
-    overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pairs")
-    kept, count = data.keep(~overlap).select(corpora=corpora), int(overlap.sum())
-    if count and split not in set(kept.pairs["split"]):
-        raise SplitsOverlap(
-            f"{all_of(count, 'pair')} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
-            "check `files` of the corpora."
-        )
-    return kept, count
+    overlap = also_elsewhere(data.pairs, POSITIONS, data.texts, split, "pair")
+    return data.keep(~overlap).select(corpora=corpora), int(overlap.sum())
 
 
 def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:
     """Return which rows of a split are also in another one, in any order of their texts, and log their number.
 
-    Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts.
+    Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts. If
+    all rows of the split are also in another one, SplitsOverlap is raised.
     """
     learnt = rows["split"] == split
 
@@ -193,11 +188,16 @@ def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[st
         return learnt & keys.is_in(keys.filter(~learnt).implode())
 
     overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
-    if overlap.any():
+    if count := int(overlap.sum()):
         spelt = int((overlap & ~found(texts)).sum())
         log.warning(
-            "%s %s of split %r are also in another split and are not trained on%s",
-            *(f"{int(overlap.sum()):,}", what, split),
+            "%s %ss of split %r are also in another split and are not trained on%s",
+            *(f"{count:,}", what, split),
             f" ({spelt:,} with other case or punctuation)" if spelt else "",
         )
+        if count == learnt.sum():
+            raise SplitsOverlap(
+                f"{all_of(count, what)} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
+                "check `files` of the corpora."
+            )
     return overlap

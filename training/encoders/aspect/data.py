@@ -57,7 +57,7 @@ def learnt_from(data: LabelledTexts, settings: AspectSettings) -> LabelledTexts:
     # The other splits in every corpus, selected or not: the encoder is evaluated on them.
     rows = data.labels.filter((pl.col("split") != train) | pl.col("corpus").is_in(settings.corpora or data.corpora))
     texts = rows.select("text", "split").unique()
-    both = texts.filter(also_elsewhere(texts, ("text",), data.texts, train, "texts"))["text"]
+    both = texts.filter(also_elsewhere(texts, ("text",), data.texts, train, "text"))["text"]
     rows = rows.filter((pl.col("split") != train) | ~pl.col("text").is_in(both.implode()))
     chosen = LabelledTexts(data.texts, rows, data.source).select(splits=(train, dev), corpora=settings.corpora)
     require_training_texts(chosen, data, settings)

@@ -10,6 +10,7 @@ from features.core.faults import (
     NoTrainingData,
     OutOfRange,
     RepeatedValue,
+    SplitsOverlap,
     UnknownLabel,
     UnknownName,
     WrongValue,
@@ -54,6 +55,7 @@ def plan(data, chosen):
         (many(6, "xyz"), {"held_out_labels": 0.99}, NothingToLearn),
         (many(4, "wxyz"), {}, NothingToLearn),
         (many(4, "xy", split="test"), {}, NoTrainingData),
+        ([("a", "train", "task", "x"), ("a", "train", "task", "y"), ("a", "dev", "task", "x")], {}, SplitsOverlap),
     ],
     ids=[
         "aspect",
@@ -66,6 +68,7 @@ def plan(data, chosen):
         "held out",
         "all alone",
         "no training split",
+        "all in another split",
     ],
 )
 def test_what_cannot_be_learnt_is_said_in_one_sentence(rows, given, error):
