@@ -207,6 +207,15 @@ def resolved(data, **given):
     return settings.with_labels(training_labels(data, settings))
 
 
+def test_the_spans_are_those_of_the_settings(job, tiny_encoder, frames):
+    given = {"weights": "by_role", "pooled": False, "harmed": 0.5, "harm": "moved", "words_below": 0}
+    tagging, _, spans = start_model(tiny_encoder, job(loop={"seed": 3}, **given).settings, frames)
+    assert (spans.weights, spans.pooled, tagging.harmed, tagging.harm) == ("by_role", False, 0.5, "moved")
+    assert (tagging.seed, tagging.max_words, tagging.precision) == (3, frames.max_words, frames.precision)
+    drawn, _, _ = start_model(tiny_encoder, job(spans="continuous", tags="en_core_web_sm").settings, frames)
+    assert (drawn.drawn, drawn.tags) == ("continuous", "en_core_web_sm")
+
+
 def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is_whole(judged):
     ids = {}
     for share in (0.1, 0.3, 0.6, 1.0):
@@ -215,6 +224,8 @@ def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is
         ids[share] = set(pairs.filter(split="train")["pair_id"])
         assert pairs.filter(split="dev").height == 30
     assert ids[0.1] < ids[0.3] < ids[0.6] < ids[1.0]
+    settings = resolved(judged, positive_label="entailment", training_share=0.6, loop={"seed": 1})
+    assert {*PasTraining.learnt_from(judged, settings).pairs.filter(split="train")["pair_id"]} != ids[0.6]
     assert len(ids[0.6]) == pytest.approx(54, abs=15)
 
 

@@ -102,6 +102,15 @@ def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, gi
     assert encoder.max_seq_length == 32
 
 
+def test_the_graph_is_that_of_the_settings(job, tiny_encoder, parses):
+    given = {"relations": "one", "graph_layers": 2, "direction": "up", "bases": 4, "graph_dropout": 0.5, "width": 32}
+    settings = job(trees="random", loop={"seed": 3}, **given).settings
+    parsing, _, graph, _ = start_model(tiny_encoder, settings, parses)
+    found = graph.labels, graph.layers, graph.direction, graph.bases, graph.dropout, graph.width, parsing.random_trees
+    assert found == (1, 2, "up", 4, 0.5, 32, 3)
+    assert start_model(tiny_encoder, job(bases="full").settings, parses)[2].bases is None
+
+
 def test_training_from_a_store_parses_nothing(job, monkeypatch):
     monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
 
