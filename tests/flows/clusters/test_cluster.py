@@ -113,6 +113,16 @@ def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(d
     assert not [child for child in psutil.Process().children() if "spawn_main" in _command(child)]
 
 
+def test_a_cluster_to_which_the_system_refuses_a_thread_says_what_to_raise(tmp_path, monkeypatch):
+    async def without_threads(_nanny):
+        raise RuntimeError("Nanny failed to start.") from RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Nanny, "start", without_threads)
+    with refused(NoScheduler) as told:
+        cluster.local_cluster(ClusterSettings(workers=1, memory_limit="2GiB"), tmp_path)
+    assert "ulimit" in str(told.value)
+
+
 def _command(process):
     """Return the command line of a process; empty if it has ended, even if its parent has not collected it yet."""
     try:
