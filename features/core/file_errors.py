@@ -17,11 +17,10 @@ _NETWORK = re.compile("HTTP error|the storage answered (?!404)")
 _NEXT_CAUSE = re.compile(r"\s*\x1b\[31m↳\x1b\[0m\s*")
 """How deltalake begins the line of a cause."""
 _FREE_SPACE = "free some space and run the same command again"
-_PERMIT = "permission denied; correct its permissions, or choose another place"
 _ADVICE = {
     errno.ENOENT: "it does not exist; check the path",
-    errno.EACCES: _PERMIT,
-    errno.EPERM: _PERMIT,
+    errno.EACCES: "permission denied; correct its permissions, or choose another place",
+    errno.EPERM: "it is protected, or its file system has no hard links, as a store needs; choose another place",
     errno.EROFS: "the file system is read-only; choose another place, or mount it writable",
     errno.ENOSPC: f"the disk is full; {_FREE_SPACE}",
     errno.EDQUOT: f"the disk quota is used up; {_FREE_SPACE}",
