@@ -116,10 +116,12 @@ def record_project(project_file: Path, cron: str | None) -> None:
 
 
 def _record() -> Running | None:
-    """Return the content of the record; None if there is none yet, or only that of a killed process."""
+    """Return the content of the record; None if there is none yet, or not that of a process here with the lock."""
     try:
         content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
         service = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)
-    except (OSError, ValueError, KeyError, TypeError):
+        opened = [file.path for file in psutil.Process(service.process).open_files()]
+    except (OSError, ValueError, KeyError, TypeError, psutil.Error):
         return None
-    return service if psutil.pid_exists(service.process) else None  # a signal to process -1 reaches all
+    # In another container, or on a machine with the same home, that is the number of another process.
+    return service if str((state_folder() / _LOCK).resolve()) in opened else None

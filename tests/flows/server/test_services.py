@@ -65,6 +65,14 @@ def test_up_runs_while_its_lock_is_held(state):
     assert running() is None
 
 
+def test_a_process_with_the_number_of_up_on_another_machine_is_not_taken_for_it(state, its_time):
+    (state / "up.json").write_text(json.dumps(UP | {"process": os.getppid()}))  # `down` would end it
+    its_time("flows.server.up_record", monotonic=itertools.count().__next__)
+    with (state / "up.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert running() is None
+
+
 def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     (state / "up.json").write_text(json.dumps(UP | {"process": 2**22 + 1}))  # of one that was killed
     with up_record.only_one():
