@@ -74,6 +74,9 @@ DASK = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "500 ms",
     "distributed.admin.system-monitor.gil.enabled": False,
+    # What a user's settings say of a cluster elsewhere.
+    "distributed.scheduler.contact-address": None,
+    "distributed.worker.lifetime.duration": None,
     # These pages could be read by any user of this machine.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],

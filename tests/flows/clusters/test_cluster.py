@@ -56,7 +56,12 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
         return found
 
     before = listening()  # what other tests of this process left open
+    elsewhere = {
+        "distributed.scheduler.contact-address": "tcp://192.0.2.1:8786",
+        "distributed.worker.lifetime.duration": "1 hour",
+    }
     with (
+        dask.config.set(elsewhere | cluster.DASK),
         cluster.local_cluster(
             ClusterSettings(workers=1, gpu_workers=1, threads_per_worker=3, memory_limit="2GiB"), tmp_path
         ) as started,
@@ -75,6 +80,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
             for kind in ("CPU", "GPU")
         }
         locks = client.run(lambda: type(tqdm.get_lock()))
+        lifetimes = client.run(lambda dask_worker: dask_worker.lifetime)
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         addresses = [worker["host"] for worker in workers]
         ours = {ip for ip, _ in listening() - before}
@@ -82,6 +88,7 @@ def test_workers_get_what_they_are_meant_to_have(tmp_path, monkeypatch):
     assert seen["CPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": ""}
     assert seen["GPU"] == everywhere | {"CUDA_VISIBLE_DEVICES": "3"}
     assert set(locks.values()) == {type(threading.RLock())}  # one of processes is "leaked" where Python 3.13 ends them
+    assert set(lifetimes.values()) == {None}
     assert {worker["nthreads"] for worker in workers} == {1}
     assert {worker["memory_limit"] for worker in workers} == {2 << 30}
     assert set(addresses) | ours == {"127.0.0.1"}
