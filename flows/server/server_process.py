@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from flows.server.watchdog import end_with
@@ -106,15 +107,14 @@ def _prepare_database(home: Path) -> None:
 
     asyncio.run(provide_database_interface().create_db())
     mine = template.with_suffix(f".{os.getpid()}")
-    try:
+    with suppress(OSError, sqlite3.Error):  # a cache that cannot be written only costs the next start some seconds
         template.parent.mkdir(parents=True, exist_ok=True)
         # SQLite's own backup, because the newest pages may still be in its log.
         with sqlite3.connect(database) as source, sqlite3.connect(mine) as target:
             source.backup(target)
         mine.replace(template)
-    except (OSError, sqlite3.Error):
-        # A cache that cannot be written only costs the next start some seconds.
-        mine.unlink(missing_ok=True)
+    with suppress(OSError):
+        mine.unlink()
 
 
 if __name__ == "__main__":

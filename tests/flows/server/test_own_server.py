@@ -132,6 +132,16 @@ def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
     assert server.home.exists() is lasting, "also where its process could not remove it"
 
 
+@pytest.mark.slow
+def test_a_user_who_can_have_no_cache_has_a_server(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")  # the home of many a service
+    server = OwnServer()
+    try:
+        server.wait_until_ready()
+    finally:
+        server.stop()
+
+
 def test_a_server_that_had_no_space_for_its_log_says_so(monkeypatch):
     monkeypatch.setattr("sys.executable", "/bin/false")
     monkeypatch.setattr("tempfile.TemporaryFile", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
