@@ -23,7 +23,14 @@ import psutil
 import pytest
 from sentences import refused
 
-from features.core.faults import RunNotWritten, ServerNotStarted, ServerRefused, ServerSilent, StoreUnreachable
+from features.core.faults import (
+    FileMissing,
+    RunNotWritten,
+    ServerNotStarted,
+    ServerRefused,
+    ServerSilent,
+    StoreUnreachable,
+)
 from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
 from flows.terminal import Verbosity, set_verbosity
@@ -140,6 +147,12 @@ def test_a_user_who_can_have_no_cache_has_a_server(monkeypatch):
         server.wait_until_ready()
     finally:
         server.stop()
+
+
+def test_certificates_that_are_not_there_are_named(monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
+    with refused(FileMissing), prefect_api():
+        pass
 
 
 def test_a_server_that_had_no_space_for_its_log_says_so(monkeypatch):
