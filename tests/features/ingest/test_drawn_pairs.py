@@ -146,6 +146,14 @@ def test_too_few_pairs_for_a_split_are_told(tmp_path):
     assert told.endswith("the share is less than one pair; give more pairs, or dev files of its own.")
 
 
+def test_a_split_that_got_too_little_by_chance_needs_another_seed_and_no_new_store(tmp_path):
+    write(tmp_path, *apart(48))
+    (told,) = map(str, run(tmp_path, corpus(draw={"dev": 0.2, "seed": 4})).report.draws)
+    assert told.startswith("4 of the 48")
+    assert "`seed`" in told
+    assert "store" not in told
+
+
 def test_a_split_that_got_far_more_than_was_asked_for_is_told_with_what_helps(tmp_path):
     stars = [(f"Hub {hub}.", f"Spoke {hub} {number}.", "1") for hub in range(20) for number in range(5)]
     write(tmp_path, *stars)
