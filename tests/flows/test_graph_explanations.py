@@ -10,7 +10,7 @@ from features.graph_files.sentence_graphs import StoredGraphs, find_graphs
 from features.metrics.explanation.pair import explain_graphs
 from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
-from training.evaluation.facets.explanations import choose_pairs, read_drawn
+from training.evaluation.facets.explanations import choose_pairs, read_drawn, vacuous_in
 from training.jobs import Source
 from training.writing import write_json
 
@@ -33,6 +33,17 @@ def test_stored_graphs_explain_the_stored_metrics(built):
     )
     with refused(NoRelease):
         StoredGraphs(built.folder / "store", release=9)
+
+
+def test_what_neither_graph_of_a_pair_has_is_found_in_the_release(built):
+    source = Source(store=built.folder / "store", release=1)
+    pairs = list(zip(*MeasuredPairs.from_store(source.store).select(kinds=("positive",)).sides(), strict=True))[:50]
+    graphs = StoredGraphs(source.store).find([text for pair in pairs for text in pair])
+    negated = {text for text, graph in graphs.items() if ":polarity" in {role for _, role, _ in graph.attributes}}
+    found = vacuous_in([*pairs, ("Unseen.", pairs[0][0])], source)
+    assert list(found) == list(dict.fromkeys(pairs))
+    assert {pair for pair in pairs if "negations" not in found[pair]} == {pair for pair in pairs if negated & {*pair}}
+    assert vacuous_in(pairs, None) == {}
 
 
 def test_a_report_draws_the_ends_and_the_middle(built, tmp_path):

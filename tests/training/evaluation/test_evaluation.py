@@ -19,6 +19,7 @@ from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
 from training.evaluation.comparison import compare_runs
+from training.evaluation.facets import suite
 from training.evaluation.facets.suite import FacetSuite
 from training.evaluation.run import evaluate, main, write_report
 from training.evaluation.suites import score_tables
@@ -181,6 +182,14 @@ def test_without_ratings_and_other_pairs_there_are_still_scores(job, tmp_path):
     scores = evaluate(job.model_copy(update={"output": tmp_path, "ratings": (), "split": "test"}))
     assert list(scores["suites"]) == ["facets"]
     assert (tmp_path / "report.html").exists()
+
+
+def test_an_example_does_not_stand_out_in_what_neither_graph_has(job, tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "vacuous_in", lambda pairs, _: {pair: ["negations"] for pair in pairs})
+    scores = evaluate(job.model_copy(update={"output": tmp_path, "ratings": ()}))
+    for example in scores["suites"]["facets"]["examples"]:
+        (reading,) = (facet for facet in example["facets"] if facet["name"] == "negations")
+        assert (reading["vacuous"], reading["mark"]) == (True, "")
 
 
 def test_a_split_without_pairs_is_refused_with_those_that_have_some(job):

@@ -148,11 +148,8 @@ def _readings(
 def with_graphs(explanation: Explanation, pair: GraphPair) -> Explanation:
     """Return an explanation with the metrics of the pair's graphs, which then decide what stands out."""
     words = describe(pair, (explanation.sentence_a, explanation.sentence_b), explanation.similarity)
-    measured = with_measured(
-        explanation,
-        {facet.name: facet.score for facet in pair.facets},
-        vacuous=[facet.name for facet in pair.facets if facet.is_vacuous],
-    )
+    vacuous = [facet.name for facet in pair.facets if facet.is_vacuous]
+    measured = with_measured(explanation, {facet.name: facet.score for facet in pair.facets}, vacuous=vacuous)
     mirrors = {MIRRORS.get(difference.aspect) for difference in words.differences}
     facets = tuple(replace(facet, blind=facet.name in mirrors and facet.measured == 1) for facet in measured.facets)
     return _with_marks(replace(measured, facets=facets, words=words.sentence, differences=words.differences))

@@ -80,18 +80,32 @@ class DrawnPair:
     pair: GraphPair
 
 
-def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
+def _stored_graphs(source: Source | None) -> StoredGraphs | None:
+    try:
+        return None if source is None or source.store is None else StoredGraphs(source.store, source.release)
+    except StoreError:
+        return None
+
+
+def vacuous_in(pairs: Sequence[tuple[str, str]], source: Source | None) -> dict[tuple[str, str], list[str]]:
+    """Return pair of sentences → facets that find nothing in either graph, for pairs whose graphs the release has."""
+    stored = _stored_graphs(source)
+    graphs = {} if stored is None else stored.find([text for pair in pairs for text in pair])
+    parsed = [pair for pair in pairs if all(text in graphs for text in pair)]
+    explained = explain_graphs([(graphs[a], graphs[b]) for a, b in parsed])
+    vacuous = [[facet.name for facet in pair.facets if facet.is_vacuous] for pair in explained]
+    return dict(zip(parsed, vacuous, strict=True))
+
+
+def choose_pairs(data: MeasuredPairs, source: Source | None) -> list[DrawnPair]:
     """Return the evaluated pairs to draw; none where the release has no graphs, or there is no release."""
-    if source.store is None:
+    stored = _stored_graphs(source)
+    if stored is None:
         return []
     # A few hundred pairs over the whole range of Smatch, to avoid reading all graphs of a release for three.
     order = np.argsort(-data.metrics(("smatch",))[:, 0], kind="stable")
     positions = np.unique(np.linspace(0, len(order) - 1, min(_CANDIDATES, len(order))).astype(int))
     texts = [(data.texts[data.first[row]], data.texts[data.second[row]]) for row in order[positions]]
-    try:
-        stored = StoredGraphs(source.store, source.release)
-    except StoreError:
-        return []
     graphs = stored.find(list(dict.fromkeys(text for pair in texts for text in pair)))
     readable = [
         pair
@@ -106,12 +120,9 @@ def choose_pairs(data: MeasuredPairs, source: Source) -> list[DrawnPair]:
 
 
 def _ends_and_middle(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    chosen = {"Most similar": pairs[0]} if pairs else {}
-    if len(pairs) > 2:
-        chosen["In the middle"] = pairs[len(pairs) // 2]
-    if len(pairs) > 1:
-        chosen["Least similar"] = pairs[-1]
-    return chosen
+    if len(pairs) < 3:
+        return dict(zip(("Most similar", "Least similar"), pairs, strict=False))
+    return {"Most similar": pairs[0], "In the middle": pairs[len(pairs) // 2], "Least similar": pairs[-1]}
 
 
 def read_drawn(path: Path) -> list[DrawnPair]:

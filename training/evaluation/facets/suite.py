@@ -24,7 +24,7 @@ from training.encoders.s3bert.explain import Explanation, explain_embeddings, wi
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.bootstrap import in_groups
-from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn
+from training.evaluation.facets.explanations import GRAPHS_FILE, choose_pairs, explanation_card, read_drawn, vacuous_in
 from training.evaluation.facets.scoring import (
     BASELINES,
     RANDOM_DRAWS,
@@ -179,19 +179,20 @@ class FacetSuite(Suite):
         for name in (name for name in _SHOWN_FACETS if name in layout.names and len(alike)):
             row = int(alike[similarities[alike, layout.names.index(name)].argmin()])
             chosen.setdefault(row, []).append(name)
+        pairs = {row: (data.texts[data.first[row]], data.texts[data.second[row]]) for row in chosen}
+        vacuous = vacuous_in(list(pairs.values()), self.subject.job.source)
         for row, names in chosen.items():
-            pair = (data.texts[data.first[row]], data.texts[data.second[row]])
-            (explained,) = explain_embeddings([pair], own[0][[row]], own[1][[row]], layout)
+            (explained,) = explain_embeddings([pairs[row]], own[0][[row]], own[1][[row]], layout)
             measured = dict(zip(layout.names, metrics[row].astype(float).round(4).tolist(), strict=True))
             among = f"of pairs with a similarity of {_LIKE:g} or more, the least similar there."
             why = f"Chosen for {joined(names)}: {among}"
-            examples.append(asdict(replace(with_measured(explained, measured), notes=(why,))))
+            explained = with_measured(explained, measured, vacuous=vacuous.get(pairs[row], ()))
+            examples.append(asdict(replace(explained, notes=(why,))))
         return examples
 
     def write(self, folder: Path) -> None:
         super().write(folder)
-        source = self.subject.job.source
-        drawn = [] if source is None else choose_pairs(self.held_out, source)
+        drawn = choose_pairs(self.held_out, self.subject.job.source)
         write_json(folder / GRAPHS_FILE, [asdict(pair) for pair in drawn])
 
     @classmethod
