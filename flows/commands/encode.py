@@ -64,21 +64,18 @@ def encode(
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file, require_output
     from training.encoders.input_length import tell_cut_off
-    from training.encoders.s3bert.facets import FacetLayout
 
     require_output(output, file)
-    searcher = Searcher(project, encoder, aspect, device)
-    folder = searcher.chosen.folder
-    layout = FacetLayout.load(folder) if facets else None
+    searcher = Searcher(project, encoder, aspect, device, facets=facets)
     with nothing_half_written("run the same command to go on"), FileProgress("texts") as progress:
         encoded = encode_file(
             searcher.model,
-            folder,
+            searcher.chosen.folder,
             file,
             output,
             columns=columns,
             task=searcher.chosen.task,
-            layout=layout,
+            layout=searcher.layout,
             precision=precision,
             processes=processes,
             on_rows=progress,

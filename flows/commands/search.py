@@ -75,16 +75,15 @@ def search(
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
-    from training.encoders.s3bert.facets import FacetLayout
     from training.search.blocks import VectorBlocks, best_texts, weighted_scores
 
     query = normalise(text)
     if not query:
         raise EmptyText("The text to search for is empty: give one in quotes.")
-    searcher = Searcher(project, encoder, aspect, device)
+    searcher = Searcher(project, encoder, aspect, device, facets=bool(weights))
     searched = searcher.texts(among, columns)
     asked = searcher.embed_query(query)
-    layout = FacetLayout.load(searcher.chosen.folder) if weights else None
+    layout = searcher.layout
     if layout is not None:  # wrong weights are refused before texts are encoded
         weighted_scores(asked, VectorBlocks.of(asked), layout, weights)
     vectors = searcher.vectors(searched)

@@ -16,9 +16,10 @@ from flows.console.one_shot import name_wrong
 from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
 from training.encoders.loading import load_encoder
+from training.encoders.s3bert.facets import FacetLayout
 from training.runs import run_id
 from training.search.blocks import VectorBlocks
-from training.search.choosing import Chosen, choose_encoder
+from training.search.choosing import Chosen, choose_encoder, named_or_in_use
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
 from training.search.vectors import cached_vectors, embed, embed_in_parts
 
@@ -27,17 +28,22 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """An encoder for search, with its stored vectors: named, or chosen by the project, also for an aspect."""
+    """An encoder for search, with its stored vectors: named, or chosen by the project, for an aspect or with facets."""
 
-    def __init__(self, project: Path, encoder: str | None, aspect: str | None, device: str) -> None:
+    def __init__(
+        self, project: Path, encoder: str | None, aspect: str | None, device: str, *, facets: bool = False
+    ) -> None:
         self.here, self.aspect, self._device = Here.read(project), aspect, device
         encoders = () if self.here.project is None else self.here.project.encoders
         for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
+        if facets and aspect is None:  # refused before a route is asked for, which no encoder with facets has
+            FacetLayout.load(named_or_in_use(self.here.runs, encoder, self.here.encoders)[0])
         self.chosen: Chosen = choose_encoder(
             self.here.runs, encoder, aspect, among=self.here.encoders, for_aspect=for_aspect
         )
         named = self.chosen.name if encoder is None and aspect is not None else encoder
         self.here.use(self.chosen.folder, named)
+        self.layout = FacetLayout.load(self.chosen.folder) if facets else None
 
     @cached_property
     def model(self) -> "SentenceTransformer":

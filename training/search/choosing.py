@@ -67,8 +67,7 @@ def choose_encoder(
         )
     if not fitting:
         trained = [f"{name} for {' and '.join(trained_for)}" for name, trained_for in aspects.items() if trained_for]
-        others = "; ".join(trained)
-        there_are = f"there are: {others}" if others else "none was trained for an aspect"
+        there_are = f"there are: {'; '.join(trained)}" if trained else "none was trained for an aspect"
         runs_for = [run for run in all_runs(runs) if is_finished(run) and aspect in aspects_of(run / ENCODER)]
         if runs_for:
             unused = run_id(runs, newest(runs_for))

@@ -310,6 +310,12 @@ def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_enc
     assert found["found"] == [{"rank": 1, "similarity": 0.5, "text": "a cat in the park", "id": "v"}]
     assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
     assert told(capsys.readouterr().err, CannotExplain)
+    routed = project / "runs/animals/00001-abcdef/seed-0/encoder"
+    (routed / "modules.json").unlink()
+    (routed / "modules.json").write_text('[{"type": "models.Router", "path": ""}]')
+    (routed / "router_config.json").write_text('{"structure": {"animal": [], "place": []}}')
+    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
+    assert told(capsys.readouterr().err, CannotExplain), "a route was asked for, and no encoder with facets has one"
     for wrong in (["animal=much"], ["animal=nan"], ["animal=1e308", "place=1e308"], ["animal=2", "animal"]):
         capsys.readouterr()
         assert run([*search, *(f"--facet={facet}" for facet in wrong)]) == 1
