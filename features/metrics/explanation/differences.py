@@ -166,14 +166,13 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
     adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
     inside = any(token.lower in _CLAUSES for token in between[0])
-    other_verb = any(token.stem in both.frame_stems - texts.shared for token in between[0])  # called x, talked to x
     links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in _OF}
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
     # "Load a cart with hay", "load hay on a cart"
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
     if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
         told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
-    elif (texts.is_dative and not other_verb) or texts.is_genitive or (both.coordinates(ends) and not told.differences):
+    elif texts.is_dative or texts.is_genitive or (both.coordinates(ends) and not told.differences):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin:

@@ -83,9 +83,12 @@ class ComparedTexts:
         if at is None:
             return None
         pair = [left[at]], [right[at]]
+        differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
         if _renamed(left, pair) == right and self.passive_verb is None:
-            return pair if all(self._are_apart(side, left[at], right[at]) for side in (0, 1)) else None
-        differ = sorted(left) != sorted(right) or self.differ_in_words(but={"and", "but"})  # "x and then y"
+            orders = [[token.stem for token in side] for side in self.tokens]
+            # Of neighbours, only one moves.
+            apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
+            return pair if apart and (not differ or self._take_places(pair)) else None
         if differ:  # the names may still change places
             names = {
                 t.stem for t in self.tokens[0] if t.kind == "name" and left.count(t.stem) == right.count(t.stem) == 1
@@ -100,7 +103,8 @@ class ComparedTexts:
             # With nothing in between, a single word moves past others: "with the hat" past "saw the woman".
             between = 0 if differ else 1 in {n, m}
             if n + m <= len(left) - between and right == left[-m:] + left[n : len(left) - m] + left[:n]:
-                return left[:n], left[-m:]
+                parts = left[:n], left[-m:]
+                return parts if not differ or self._take_places(parts) else None
         return None
 
     @cached_property
@@ -219,10 +223,14 @@ class ComparedTexts:
         is_one = before and before[-1].kind in _LINKS and before[-1].stem not in {"and", "or", "but"}
         return before[-1] if is_one else None
 
-    def _are_apart(self, side: int, *stems: str) -> bool:
-        """Return whether something stands between two words: of neighbours, only one moves."""
-        first, second = sorted(self.tokens[side].index(self.token(side, stem)) for stem in stems)
-        return second - first > 1
+    def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
+        """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""
+        beside: list[set[tuple[str, str]]] = []
+        for part, side in product(parts, (0, 1)):
+            stems = ["", *(token.stem for token in self.tokens[side] if token.kind != "grammar"), ""]
+            beside.append({("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])})
+        a, b, x, y = beside
+        return len(a & y) + len(x & b) > len(a & b) + len(x & y)
 
     def differ_in_words(self, but: Collection[str] = ()) -> bool:
         """Return whether a sentence has words, other than those of grammar and some more, that the other lacks."""
