@@ -369,6 +369,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, _moved_words, tell_quantities, _names, _coreference, _moods, _modality, _words, _unsure, _forms,
+    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, _moved_words, _unsure, _forms,
     _unread,
 )  # fmt: skip

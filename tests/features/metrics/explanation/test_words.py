@@ -650,8 +650,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It is minimally invasive surgery.", "This surgery allows minimally invasive care.",
          "(s / surgery :ARG1-of (i / invasive-01 :degree (m / minimal)))",
          "(a / allow-01 :ARG0 (s / surgery) :ARG1 (c / care :ARG1-of (i / invasive-01 :degree (m / minimal))))",
-         ('Both have "minimally", "invasive" and "surgery"; "surgery" has another place, and the parser reads another '
-          'role in "invasive"; "It" in a, "allows" in b; only b says "care". '
+         ('Both have "minimally", "invasive" and "surgery"; "It" in a, "allows" in b; only b says "care"; '
+          '"surgery" has another place, and the parser reads another role in "invasive". '
           'Graphs leave out "is" in a, "This" in b.')),
         ("They are children of Ann.", "Ann has children.",
          "(h / have-rel-role-91 :ARG0 (t / they) :ARG1 (p / ann) :ARG2 (c / child))",
@@ -794,7 +794,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A change of competition policy.", "A change of policies on competition.",
          "(c / change-01 :ARG1 (p / policy :topic (o / competition)))",
          "(c / change-01 :ARG1 (p / policy :mod (o / competition)))",
-         'Both have "change", "competition" and "policy"; "competition" has another place; only b says "on".'),
+         'Both have "change", "competition" and "policy"; only b says "on"; "competition" has another place.'),
         ("It is a way for kids to play.", "It is a way 4 kids to play.", "(w / way :purpose (p / play-01))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "for" from "4". Not in the '
           'graphs: "kids" in both.')),
@@ -1174,8 +1174,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / lie-07 :ARG1 (d / desk) :ARG2 (b / book))", 'Same frames; "book" and "desk" change places.'),
         ("A car is driven by the man.", "A man's car is driven away.", "(d / drive-01 :ARG1 (c / car) :ARG0 (m / man))",
          None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "man" has another '
-          'place; only b says "away". Graphs leave out "\'s" in b, "by the" in a. Not in the graphs: "away" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "away"; '
+          '"man" has another place. Graphs leave out "\'s" in b, "by the" in a. Not in the graphs: "away" in b.')),
         ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "police". '
           'Only a is in the passive. Graphs leave out "The" in b. Not in the graphs: "thief" and "river" in both and '
@@ -1204,8 +1204,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in b. '
           'Not in the graphs: "aged" in both, "12" in a and "13" in b.')),
         ("The 77th round was a 7th pick.", "The 7th round was a 77th pick.", "(p / pick-01 :ARG1 (r / round))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "round" has another '
-          'place; only a says "77th round"; only b says "77th pick". Not in the graphs: "77th" and "7th" in both.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "77th '
+          'round"; only b says "77th pick"; "round" has another place. Not in the graphs: "77th" and "7th" in both.')),
         ("Several people saw cats.", "A man saw several cats.",
          "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
