@@ -18,6 +18,7 @@ _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
+_WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -250,9 +251,12 @@ def _compounds(told: Told) -> None:
 
 
 def _names(told: Told) -> None:
-    for left, right in told.chunks({"name"}):
+    for chunk in told.chunks(_WORDS):
         # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
-        told.add("name", ("named_entities",), apart(told, left, right), (left, right))
+        names = [[token for token in part if token.kind == "name"] for part in chunk]
+        if any(names):
+            left, right = chunk if all(chunk) and not all(names) else names  # "Swedish" in front is none
+            told.add("name", ("named_entities",), apart(told, left, right), (left, right))
 
 
 def _coreference(told: Told) -> None:
@@ -296,17 +300,16 @@ def _modality(told: Told) -> None:
 
 
 def _words(told: Told) -> None:
-    kinds = ("word", "name", "link", "pronoun", "negation")
-    for left, right in told.chunks(kinds):
+    for left, right in told.chunks(_WORDS):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if misspells(a, b):
                 told.add_spelling([a], [b])
     read = zip(told.both.views, told.both.anchors, strict=True)  # "have" and "this" may be words of grammar or not
     with_node = {t for view, words in read for at, t in words.items() if not view.labels[at].endswith("-91")}
-    for chunk in told.chunks({*kinds, "grammar"}):
+    for chunk in told.chunks({*_WORDS, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
-        left, right = chunk if kept else ([t for t in part if t.kind in kinds or t in with_node] for part in chunk)
+        left, right = chunk if kept else ([t for t in part if t.kind in _WORDS or t in with_node] for part in chunk)
         if left or right:
             told.add("word", ("frames", "concepts"), apart(told, left, right), (left, right))
 

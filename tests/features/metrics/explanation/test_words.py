@@ -642,10 +642,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann saw Ann Lee.", "He saw Ann Lee.",
          '(s / see-01 :ARG0 (p / ann) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
          '(s / see-01 :ARG0 (h / he) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
-         'Both have "Ann", "saw" and "Lee"; a says "Ann" once more; only b says "He".'),
+         'Same frames; "Ann" in a, "He" in b.'),
+        ("Sweden won.", "Swedish voters won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "Sweden")))', None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sweden" in a, '
+          '"Swedish voters" in b. Not in the graphs: "voters" in b.')),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
-         ('Both have "works"; only b says "Oslo"; only b says "Year"; only a says "He"; 1 more difference. '
+         ('Both have "works"; "He" in a, "Oslo" in b; only b says "Year"; only b says "for". '
           'Graphs leave out "the" in b.')),
         ("It is minimally invasive surgery.", "This surgery allows minimally invasive care.",
          "(s / surgery :ARG1-of (i / invasive-01 :degree (m / minimal)))",
