@@ -347,7 +347,7 @@ def _forms(told: Told) -> None:
         and not told.both.reads_differently(a.stem)
         and not (told.differences and a.kind == "pronoun")
     ]
-    forms = [f"{a.shown} from {b.shown}" for a, b in pairs]
+    forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
     texts = []
     for chunk in chunks:
         parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]

@@ -646,6 +646,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sweden won.", "Swedish voters won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "Sweden")))', None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sweden" in a, '
           '"Swedish voters" in b. Not in the graphs: "voters" in b.')),
+        ("If dogs ran, dogs ran.", "If dog ran, dog ran.", "(r / run-02 :ARG0 (d / dog))", None,
+         'The parser sees no difference: both have the same graph. Graphs do not tell "dogs" from "dog".'),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
          ('Both have "works"; "He" in a, "Oslo" in b; only b says "Year"; only b says "for". '
