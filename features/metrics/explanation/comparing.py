@@ -120,10 +120,6 @@ class ComparedGraphs:
         facet = self.facets[name]
         return bool(facet.left) and facet.matched == len(facet.left) == len(facet.right)
 
-    def differ_in(self, name: str) -> bool:
-        """Return whether a facet that compares no vectors sees a difference."""
-        return self.facets[name].score != 1
-
     def word(self, side: int, node: int) -> str | None:
         """Return the word that a node stands for, in quotes; None if its spelling does not show it."""
         token = self.token(side, node)
@@ -291,7 +287,7 @@ class Told:
     ) -> None:
         """Tell a difference: the facets may see it, the closest first, and its tokens need not be told again."""
         seen = (*facets, "concepts", "smatch") if aspect not in REMARKS else ()
-        facet = next((name for name in seen if self.both.differ_in(name)), None)
+        facet = next((name for name in seen if self.both.facets[name].score != 1), None)
         if all(text != each.text for each in self.differences):  # not "Mr" twice
             self.differences.append(Difference(facet, aspect, text))
         for named, more in zip(self.named, tokens, strict=True):

@@ -85,8 +85,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
         if _renamed(left, pair) == right and self.passive_verb is None:
-            orders = [[token.stem for token in side] for side in self.tokens]
-            # Of neighbours, only one moves.
+            orders = [[token.stem for token in side] for side in self.tokens]  # of neighbours, only one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if apart and (not differ or self._take_places(pair)) else None
         if differ:  # the names may still change places
@@ -190,11 +189,10 @@ class ComparedTexts:
     @cached_property
     def forms(self) -> list[tuple[Token, Token]]:
         """Words that both sentences have in different forms."""
-        pairs: list[tuple[Token, Token]] = []
         left, right = ([token.stem for token in side] for side in self.tokens)
         left = _renamed(left, self.exchange) if self.exchange else left
-        for i, j, n in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
-            pairs += zip(self.tokens[0][i : i + n], self.tokens[1][j : j + n], strict=True)
+        blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+        pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
         return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
 
     @cached_property
@@ -225,11 +223,11 @@ class ComparedTexts:
 
     def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
         """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""
-        beside: list[set[tuple[str, str]]] = []
-        for part, side in product(parts, (0, 1)):
-            stems = ["", *(token.stem for token in self.tokens[side] if token.kind != "grammar"), ""]
-            beside.append({("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])})
-        a, b, x, y = beside
+        orders = [["", *(token.stem for token in side if token.kind != "grammar"), ""] for side in self.tokens]
+        a, b, x, y = (
+            {("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])}
+            for part, stems in product(parts, orders)
+        )
         return len(a & y) + len(x & b) > len(a & b) + len(x & y)
 
     def differ_in_words(self, but: Collection[str] = ()) -> bool:

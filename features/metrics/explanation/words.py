@@ -71,8 +71,7 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
     if both.texts.equal and sentences[0] != sentences[1]:
         opening = _unchanged(both, sentences).removesuffix(".")
-    texts = [difference.text for difference in told if difference.aspect in REMARKS]
-    remarks = [f"{text[0].upper()}{text[1:]}." for text in texts]
+    remarks = [f"{each.text[0].upper()}{each.text[1:]}." for each in told if each.aspect in REMARKS]
     return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), told)
 
 
