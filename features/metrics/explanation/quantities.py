@@ -21,10 +21,9 @@ def tell_quantities(told: Told) -> None:
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
         left, right = [], []
     pairs: list[tuple[Quantity | None, Quantity | None]] = []
-    for same in (_counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
+    for same in (_is_written_alike, _counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
         for a in list(left):
-            closest = sorted(right, key=lambda b: b.text.lower() != a.text.lower())
-            if (b := next((b for b in closest if same(told, a, b)), None)) is not None:
+            if (b := next((b for b in right if same(told, a, b)), None)) is not None:
                 left.remove(a)
                 right.remove(b)
                 converted = a.is_measured_as(b) and a.stems != b.stems
@@ -86,6 +85,10 @@ def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity
     numbers, others = ([each.stems for each in side] for side in (left, right))
     heads, of_others = ([each.head and each.head.stem for each in side] for side in (left, right))
     return numbers[0] == others[1] != numbers[1] == others[0] and heads == of_others and len({None, *heads}) < 3
+
+
+def _is_written_alike(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
+    return a.text.lower() == b.text.lower()
 
 
 def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
