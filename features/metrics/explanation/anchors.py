@@ -87,8 +87,8 @@ def described_by(view: View, frame: int) -> int:
 
 
 def quoted(word: str) -> str:
-    """Return a word in quotes."""
-    return f'"{word}"'
+    """Return a word in quotes, without those that it has."""
+    return '"' + word.replace('"', "") + '"'
 
 
 def joined(words: Sequence[str]) -> str:

@@ -1297,6 +1297,11 @@ def test_a_quantity_is_compared_first_with_one_that_is_written_alike():
     assert not any("two years" in text for text in texts)
 
 
+def test_words_in_quotes_have_no_further_quotes():
+    texts = [found.text for found in told("Prices rose.", 'Prices fell "hard".').differences]
+    assert all(text.count('"') % 2 == 0 for text in texts)
+
+
 def test_beside_other_words_names_that_keep_their_neighbours_do_not_change_places():
     words = told("Jim Hay, a White House aide, called the plan flawed.", "White House aide Jim Hay called it flawed.")
     assert [found.aspect for found in words.differences if found.aspect not in REMARKS] == ["word"]
