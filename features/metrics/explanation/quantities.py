@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from features.metrics.explanation.anchors import joined, quoted
+from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.comparing import SIDES, SIGNS, Quantity, Told, spans
-from features.metrics.explanation.tokens import NO_TOKEN
+from features.metrics.explanation.tokens import NO_TOKEN, Token
 
 
 def tell_quantities(told: Told) -> None:
@@ -20,7 +20,7 @@ def tell_quantities(told: Told) -> None:
         tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
         left, right = [], []
-    pairs: list[tuple[Quantity | None, Quantity | None]] = []
+    pairs: list[tuple[Quantity, Quantity]] = []
     for same in (_is_written_alike, _counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
         for a in list(left):
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
@@ -40,13 +40,29 @@ def tell_quantities(told: Told) -> None:
                     pairs.append((a, b))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
-    pairs += [(only, None) for a in left if (only := _only(told, 0, a, right))]
-    pairs += [(None, only) for b in right if (only := _only(told, 1, b, left))]
-    for pair in pairs:
-        tokens = [[] if each is None else each.span for each in pair]
-        texts = [(each.text, side) for each, side in zip(pair, SIDES, strict=True) if each is not None]
+    parts = [(a.span, b.span) for a, b in pairs]
+    parts += [(only.span, _in_place(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
+    parts += [(_in_place(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
+    for pair in parts:
+        texts = [(spans(told, side, part), SIDES[side]) for side, part in enumerate(pair) if part]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
-        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", tokens)
+        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", pair)
+
+
+def _in_place(told: Told, side: int, quantity: Quantity) -> list[Token]:
+    """Return what the other sentence has for a quantity that it lacks: "boys" for "two boys", also for "two kids"."""
+    head, theirs = quantity.head, told.texts.tokens[1 - side]
+    if head is None or head is not quantity.span[-1] or {t.stem for t in quantity.tokens} <= {t.stem for t in theirs}:
+        return []
+    if head.stem in told.texts.shared:
+        stems = [token.stem for tokens in told.texts.tokens for token in tokens]
+        place = [token for token in theirs if token.stem == head.stem and stems.count(head.stem) == 2]
+    else:
+        chunk = next((chunk for chunk in told.texts.chunks if head in chunk[side]), ([], []))
+        lost, place = ([token for token in chunk[at] if token.kind != "grammar"] for at in (side, 1 - side))
+        place = place if set(lost) <= set(quantity.span) and any(token.has_content for token in place) else []
+    known = {*told.named[1 - side], *(token for each in told.both.quantities(1 - side) for token in each.span)}
+    return place if known.isdisjoint(place) else []
 
 
 def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
@@ -71,8 +87,7 @@ def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity])
     # Not "both Tom" where the other sentence has "Tom".
     behind = span[-1] if len(quantity.span) == len(quantity.tokens) + 1 and part.stop is None else NO_TOKEN
     in_both = behind.stem in told.texts.shared and behind.kind == "name"
-    text = quoted(told.texts.sentences[side][span[0].start : span[-2 if in_both else -1].end])
-    return quantity._replace(tokens=quantity.tokens[part], span=span, text=text)
+    return quantity._replace(tokens=quantity.tokens[part], span=span[:-1] if in_both else span)
 
 
 def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
