@@ -129,7 +129,7 @@ def _roles(told: Told) -> None:
             told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
         elif not texts.reordered:
             told.add("role", (), f"{words} swap roles{passive}, which the parser does not see")
-        elif texts.exchange and both.differ:
+        elif texts.exchange and both.differ and texts.differ_in_words():
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")

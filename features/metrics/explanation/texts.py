@@ -58,8 +58,9 @@ class ComparedTexts:
         by = stems.index("by")
         if stems[by - 1] not in self.shared and not self.reordered:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        if any(one.stem == "be" and verb.lower == tokens[by - 1].lower for one, verb in pairwise(others)):
-            return None  # "sent to Ann" beside "sent by Ann": both are in the passive
+        beside = {t.stem for pair in pairwise(others) for t in pair if tokens[by - 1].lower in {w.lower for w in pair}}
+        if {"be", "by"} & beside:
+            return None  # "was sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
         subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), "")
         agent = ""
         for token in tokens[by + 1 :]:
@@ -270,7 +271,8 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
     if "by" not in stems or "be" not in stems:
         return False
     by, be = stems.index("by"), stems.index("be")
-    verbs = [token.may_be_participle for token in tokens[be + 1 : by]]  # none in "was on the table by the door"
+    # No participle in "was on the table by the door".
+    verbs = [t.may_be_participle for t in tokens[be + 1 : by] if t.kind != "grammar"]
     return len(verbs) < 4 and any(verbs) and not tokens[by - 1].lower.endswith("ing")
 
 

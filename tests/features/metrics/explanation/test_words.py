@@ -1320,6 +1320,19 @@ def test_a_quantity_is_told_beside_what_the_other_sentence_has_in_its_place(a, b
     assert [found.text for found in told(a, b).differences if found.aspect not in REMARKS] == [words]
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Ann kissed Bob.", "Bob was kissed by Ann."),
+        ("The club, which is led by Ann, met.", "The club led by Ann met."),
+        ("A boy rode a bike on the road.", "A bike was ridden on the road by a boy."),
+    ],
+)
+def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
+    aspects = {found.aspect for found in told(a, b, "(t / thing)", "(l / lead-01)").differences}
+    assert not aspects & {"role", "order"}
+
+
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
 def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
     graphs = [decode(f"(e / eat-01 :ARG1 (e2 / egg :quant {digits}))") for digits in (number.split()[0], 2)]
