@@ -46,7 +46,7 @@ _TOKEN = re.compile(
       | [\u2190-\u2bff\U0001f000-\U0001faff] | [:;]-?[()D](?!\w)             # emoji""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "wo": "will"}
+_CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "sha": "shall", "wo": "will"}
 """Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
 _SIGNS = str.maketrans("⁄’−", "/'-")
 _NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
@@ -68,11 +68,11 @@ slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mist
 using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
 meant; understand understood"""
 _FORMS = f"""{_VERBS};
-evening; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos; kilometer km;
-meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
+evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
+kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins; second sec secs;
-man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives; leaf
-leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
+man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; live life lives; knife knives;
+leave leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
@@ -81,7 +81,7 @@ january jan; february feb; april apr; august aug; september sept sep; october oc
 monday mon; tuesday tues; wednesday weds; thursday thurs; friday fri; saint st; mount mt; governor gov; senator sen;
 general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation corp; 12:00 noon; 0:00 midnight
 """
-"""Stems with forms that the rules of `stem_of` do not lead to; "evening" and "https" are not of "even" and "http"."""
+"""Stems with forms that the rules of `stem_of` do not lead to; "news" and "https" are not of "new" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
 _PAST |= {
     "bet", "burst", "cast", "cost", "cut", "flung", "hit", "hurt", "laid", "let", "lit", "overcome", "put", "read",
@@ -153,7 +153,7 @@ class Token(NamedTuple):
     @property
     def shown(self) -> str:
         """Its text in quotes, of "can't" without the negation, which "couldn't" has as well."""
-        word = {"ai": f"{self.text}n't", "ca": "can", "wo": "will"}.get(self.text.lower(), "")
+        word = {"ai": f"{self.text}n't", "ca": "can", "sha": "shall", "wo": "will"}.get(self.text.lower(), "")
         return f'"{word}"' if word and self.lower != self.text.lower() else f'"{self.text}"'
 
     @property

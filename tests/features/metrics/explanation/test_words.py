@@ -13,6 +13,7 @@ from features.graphs.graph import decode
 from features.graphs.penman_files import read_blocks
 from features.metrics.explanation.comparing import REMARKS
 from features.metrics.explanation.pair import explain_graphs
+from features.metrics.explanation.tokens import stem_of
 from features.metrics.explanation.words import SAME_TEXT, SAME_WORDS, describe
 
 EXAMPLE = files("features.corpora.example")
@@ -926,7 +927,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG0-of (a / act-01)) :ARG2 (s / sister))))"),
          ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG2 (s / sister)) :ARG0-of (l / live-01 "
           ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
-         ('Same frames; "actor" has another place, and the parser reads another role in "lives". Not in the graphs: '
+         ('Same frames; "actor" has another place, and the parser reads another role in "sister". Not in the graphs: '
           '"Rome" in both.')),
         ("I can't sing.", "I couldn't sing.", "(p / possible-01 :polarity - :ARG1 (s / sing-01 :ARG0 (i / i)))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "can" in a, "could" '
@@ -1331,6 +1332,23 @@ def test_a_quantity_is_told_beside_what_the_other_sentence_has_in_its_place(a, b
 def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
     aspects = {found.aspect for found in told(a, b, "(t / thing)", "(l / lead-01)").differences}
     assert not aspects & {"role", "order"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The man is leaving.", "The man leaves."),
+        ("The girl lives here.", "The girls live here."),
+        ("I shan't stop.", "I shall not stop."),
+    ],
+)
+def test_forms_of_one_word_are_no_difference(a, b):
+    assert {found.aspect for found in told(a, b).differences} <= REMARKS
+
+
+@pytest.mark.parametrize(("word", "other"), [("shorts", "short"), ("news", "new")])
+def test_a_word_that_looks_like_the_form_of_another_has_its_own_stem(word, other):
+    assert stem_of(word) != stem_of(other)
 
 
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
