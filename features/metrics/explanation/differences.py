@@ -19,6 +19,7 @@ _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "the
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
+_NOBODY = frozenset({"nobody", "none", "nothing"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -28,7 +29,8 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     if both.texts.equal:
         _unsure(told)
         return tuple(told.differences)
-    words = [listed(token.shown for token in side if token.kind in {"word", "name"}) for side in both.texts.tokens]
+    spoken = [[t for t in side if t.kind in {"word", "name"} or t.stem in _NOBODY] for side in both.texts.tokens]
+    words = [listed(token.shown for token in side) for side in spoken]
     _compounds(told)
     if not (told.differences or both.are_related) and all(words):
         told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}")

@@ -1367,6 +1367,12 @@ def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     assert describe(pair, sentences, 0.88).sentence == f"{alike}; {rest}"
 
 
+def test_nobody_is_spoken_of_in_a_sentence_without_a_common_word():
+    (pair,) = explain_graphs([(decode("(s / sing-01 :ARG0 (m / man))"), decode("(h / here :polarity -)"))])
+    (difference,) = describe(pair, ("Some men sing.", "Nobody is here.")).differences
+    assert (difference.aspect, '"Nobody"' in difference.text) == ("unrelated", True)
+
+
 def test_of_many_differences_the_three_most_telling_are_said_and_the_rest_is_counted():
     words = told("The old man sold his red car in Rome.", "The young man bought his blue car in Pisa.", "(m / man)")
     assert len([found for found in words.differences if found.aspect not in REMARKS]) == 4
