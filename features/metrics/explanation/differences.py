@@ -19,6 +19,7 @@ _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "the
 _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
+_CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _NOBODY = frozenset({"nobody", "none", "nothing"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
@@ -173,18 +174,19 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
     # "Load a cart with hay", "load hay on a cart"
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
-    if (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends)):
-        told.add("order", ("srl",), f"{words} change places")  # clauses: "kill one and befriend the other"
-    elif texts.is_dative or texts.is_genitive or (both.coordinates(ends) and not told.differences):
+    # Clauses: "kill one and befriend the other", "drove because he was late".
+    clauses = (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends))
+    if not clauses and (texts.is_dative or texts.is_genitive or (both.coordinates(ends) and not told.differences)):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not adjoin:
+    elif both.differ and frames and not adjoin and not clauses:
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
-    elif not both.differ and texts.is_fronted:
-        told.add("form", (), f"{words} change places")
     else:
-        told.add("order", ("srl",), f"{words} change places")
+        joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
+        around = f" around {joins[0]}" if len(joins) == 1 else ""
+        aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
+        told.add(aspect, ("srl",), f"{words} change places{around}")
 
 
 def _moved_words(told: Told) -> None:

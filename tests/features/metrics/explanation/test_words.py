@@ -526,8 +526,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The benefits of doing one after getting the other.", "The benefits of getting one after doing the other.",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (g / get-01 :ARG1 (t / other))))",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (t / other)))",
-         ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places. Not in '
-          'the graphs: "doing" in both and "getting" in b.')),
+         ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places around '
+          '"after". Not in the graphs: "doing" in both and "getting" in b.')),
         ("The index marked it from corrupt to very clean.", "The very clean marked the corrupt from index to it.",
          "(m / mark-01 :ARG0 (i / index) :ARG1 (t / it) :source (c / corrupt) :direction (e / clean))",
          "(m / mark-02 :ARG0 (e / clean) :ARG1 (c / corrupt-01) :source (i / index) :direction (t / it))",
@@ -1365,6 +1365,11 @@ def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     assert describe(pair, sentences, 0.1).sentence == f"They share no content word and no concept; {rest}"
     alike = "They share no content word and no concept, but the encoder finds them alike (0.88)"
     assert describe(pair, sentences, 0.88).sentence == f"{alike}; {rest}"
+
+
+def test_clauses_that_change_places_name_the_conjunction_between_them():
+    difference = told("She cried because she fell.", "She fell because she cried.").differences[0]
+    assert (difference.aspect, '"because"' in difference.text) == ("order", True)
 
 
 def test_nobody_is_spoken_of_in_a_sentence_without_a_common_word():
