@@ -20,7 +20,7 @@ def tell_quantities(told: Told) -> None:
         tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
         left, right = [], []
-    pairs: list[tuple[Quantity, Quantity]] = []
+    parts: list[tuple[list[Token], list[Token]]] = []
     for same in (_is_written_alike, _counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
         for a in list(left):
             if (b := next((b for b in right if same(told, a, b)), None)) is not None:
@@ -37,10 +37,9 @@ def tell_quantities(told: Told) -> None:
                     told.named[0].extend(words[0])
                     told.named[1].extend(words[1])
                 elif not _cut_otherwise(told, a, b):
-                    pairs.append((a, b))
+                    parts.append((a.span, b.span))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
-    parts = [(a.span, b.span) for a, b in pairs]
     parts += [(only.span, _in_place(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
     parts += [(_in_place(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
     for pair in parts:
