@@ -26,8 +26,9 @@ from features.models import locate
 from features.parsers.settings import DependencySettings
 from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
+from training.encoders.pair_task import PairTable
 from training.encoders.rgcn.settings import RgcnSettings
-from training.encoders.rgcn.train import RgcnTraining, train
+from training.encoders.rgcn.train import RgcnTask, RgcnTraining, train
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
@@ -160,9 +161,6 @@ def test_trees_directions_and_relations_change_the_embedding(job, tiny_encoder, 
 
 
 def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negative(judged):
-    from training.encoders.pair_task import PairTable
-    from training.encoders.rgcn.settings import RgcnSettings
-
     settings = RgcnSettings(objective="multiple_negatives")
     data = RgcnTraining.learnt_from(judged, settings)
     table = PairTable(data, "train", settings)
@@ -178,6 +176,21 @@ def test_hard_negatives_contradict_the_same_premise_and_no_positive_is_a_negativ
         for j, candidate in enumerate([*batch.second, *batch.hard]):
             positive = labels.get((a, candidate)) == "entailment" or candidate in {a, batch.second[i]}
             assert masked[i, j] == (positive and i != j)
+
+
+def test_a_higher_temperature_tells_pairs_apart_less_sharply(judged):
+    losses = []
+    for temperature in (0.05, 1.0, 1000.0):
+        settings = RgcnSettings(objective="multiple_negatives", temperature=temperature)
+        table = PairTable(judged, "train", settings)
+        batch = table.batch(np.arange(8), np.random.default_rng(0))
+        places = torch.arange(len(batch.sentences))
+        embeddings = torch.randn(len(places), 16, generator=torch.Generator().manual_seed(0))
+        task = SimpleNamespace(classifier=None, teacher=None, settings=settings)
+        losses.append(float(RgcnTask.loss(task, batch, embeddings, places)))
+    candidates = (~table.masked(batch)).sum(axis=1)
+    assert losses[0] > losses[1]
+    assert losses[2] == pytest.approx(np.log(candidates).mean(), abs=1e-2)
 
 
 def test_a_pair_that_is_left_over_without_negatives_is_left_out(job, judged, tmp_path, told, caplog):
