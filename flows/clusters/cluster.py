@@ -13,12 +13,12 @@ process and its workers can connect to it (`flows.clusters.cluster_security`).
 
 import logging
 import os
-import shutil
 import subprocess
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -261,10 +261,7 @@ def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
         spec |= {f"gpu-{i}": worker(gpu, GPU) for i, gpu in enumerate(gpus()[: settings.gpu_workers])}
     scheduler = {"cls": Scheduler, "options": shared}
     variables = environment(settings.threads_per_worker)
-
-    def start() -> SpecCluster:
-        return SpecCluster(scheduler=scheduler, workers=spec, security=security, silence_logs=False)  # type: ignore[no-untyped-call]
-
+    start = partial(SpecCluster, scheduler=scheduler, workers=spec, security=security, silence_logs=False)
     # Dask takes the names from its configuration, and prefers the values that this process has.
     with starting(variables), dask.config.set({"distributed.nanny.pre-spawn-environ": variables}):
         try:
@@ -315,11 +312,11 @@ class _Shown(logging.Handler):
 
 def gpus() -> list[str]:
     """Return the NVIDIA GPUs of this machine that the user lets us use, as CUDA names them; none without a driver."""
-    command = shutil.which("nvidia-smi")
-    if command is None:
-        return []
+    command = ["nvidia-smi", "-L"]
     try:
-        listing = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=_LISTED_WITHIN, check=False)
+        listing = subprocess.run(command, capture_output=True, text=True, timeout=_LISTED_WITHIN, check=False)
+    except OSError:
+        return []
     except subprocess.TimeoutExpired:
         warn(f"`nvidia-smi -L` did not answer within {_LISTED_WITHIN:.0f} s, so no GPU is used: restart its driver.")
         return []
