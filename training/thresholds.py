@@ -40,8 +40,7 @@ class LabelThreshold:
     def told(self) -> str:
         """The threshold as a sentence."""
         chosen = "" if self.pairs is None else f", the best for F1 on the {self.pairs:,} dev pairs of its training"
-        value = f"{self.value:.3f}" if chosen else self.value  # as given
-        return f"The label is {self.label!r} from a probability of {value}{chosen}."
+        return f"The label is {self.label!r} from a probability of {self.value:.6g}{chosen}."
 
 
 def best_f1(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
