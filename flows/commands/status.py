@@ -153,8 +153,8 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
         "running": f"since {record.started}, {where}",
         "silent": f"{where} has shown no sign of life for a minute; if it is gone, build again, else check on it",
         "ended": f"{where} could not record how it ended, as on a full disk; what was committed is kept, and "
-        "`facetflow build` continues from there",
-        "killed": f"{where} no longer builds; what was committed is kept, and `facetflow build` continues from there",
+        "the next build continues from there",
+        "killed": f"{where} no longer builds; what was committed is kept, and the next build continues from there",
     }[state]
     return asdict(record) | {"state": state, "message": message}
 
