@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import SplitsOverlap
 from features.core.files import write_table
-from features.core.wording import all_of
+from features.core.wording import all_of, counted
 from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
 from training.progress import log
@@ -190,11 +190,9 @@ def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[st
     overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
     if count := int(overlap.sum()):
         spelt = int((overlap & ~found(texts)).sum())
-        log.warning(
-            "%s %ss of split %r are also in another split and are not trained on%s",
-            *(f"{count:,}", what, split),
-            f" ({spelt:,} with other case or punctuation)" if spelt else "",
-        )
+        spelling = f" ({spelt:,} with other case or punctuation)" if spelt else ""
+        left_out = f"{counted(count, what)} of split {split!r}{spelling}"
+        log.warning("not trained on, because also in another split: %s", left_out)
         if count == learnt.sum():
             raise SplitsOverlap(
                 f"{all_of(count, what)} of the split {split!r} {'is' if count == 1 else 'are'} also in another split: "
