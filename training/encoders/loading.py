@@ -48,7 +48,7 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
-    except (FacetflowError, ImportError):  # also of a library that its tokenizer needs
+    except (FacetflowError, ImportError, MemoryError):  # a tokenizer may need another library
         raise
     except Exception as error:  # those of the libraries for a damaged file have no common base
         # A RuntimeError may be about something else than its weights.
