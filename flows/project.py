@@ -78,7 +78,8 @@ class RetentionSettings(Closed):
     Args:
         days: minimum age of what is deleted: files that no release needs, pages, logs and records of old builds.
         trainings: also delete trainings that newer ones have replaced.
-        releases: also delete releases that no training in `runs` reads; not for a store that other projects train on.
+        releases: also delete releases that were replaced so long ago and that no training in `runs` reads; not for a
+            store that other projects train on.
     """
 
     days: float | None = Field(default=None, ge=1, le=36500)
