@@ -229,7 +229,9 @@ class ComparedTexts:
             {("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])}
             for part, stems in product(parts, orders)
         )
-        return len(a & y) + len(x & b) > len(a & b) + len(x & y)
+        other, same = [*(a & y), *(x & b)], [*(a & b), *(x & y)]
+        # As many: "to Rome and in 2011 to Oslo", but not the start of "the aide Jim" and of "Jim, an aide".
+        return len(other) > len(same) or (len(other) == len(same) and any(stem for _, stem in other))
 
     def differ_in_words(self, but: Collection[str] = ()) -> bool:
         """Return whether a sentence has words, other than those of grammar and some more, that the other lacks."""

@@ -1351,6 +1351,17 @@ def test_a_word_that_looks_like_the_form_of_another_has_its_own_stem(word, other
     assert stem_of(word) != stem_of(other)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("At 19 she moved to Rome and in 2011 to Oslo.", "She moved to Oslo at 19 and moved to Rome in 2011."),
+        ("In 1953, they sang in Oslo and in Rome in 1959.", "They sang in Rome in 1953 and Oslo in 1959."),
+    ],
+)
+def test_beside_other_words_names_that_take_each_others_place_are_told_first(a, b):
+    assert told(a, b).differences[0].aspect in {"order", "role"}
+
+
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
 def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
     graphs = [decode(f"(e / eat-01 :ARG1 (e2 / egg :quant {digits}))") for digits in (number.split()[0], 2)]
