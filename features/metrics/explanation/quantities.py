@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.comparing import SIDES, SIGNS, Quantity, Told, spans
@@ -49,19 +50,29 @@ def tell_quantities(told: Told) -> None:
 
 
 def _in_place(told: Told, side: int, quantity: Quantity) -> list[Token]:
-    """Return what the other sentence has for a quantity that it lacks: "boys" for "two boys", also for "two kids"."""
-    head, theirs = quantity.head, told.texts.tokens[1 - side]
+    """Return what the other sentence has for a quantity that it lacks: "old boys" for "two old boys" and "two men"."""
+    head, ours, theirs = quantity.head, told.texts.tokens[side], told.texts.tokens[1 - side]
     if head is None or head is not quantity.span[-1] or {t.stem for t in quantity.tokens} <= {t.stem for t in theirs}:
         return []
-    if head.stem in told.texts.shared:
-        stems = [token.stem for tokens in told.texts.tokens for token in tokens]
-        place = [token for token in theirs if token.stem == head.stem and stems.count(head.stem) == 2]
-    else:
-        chunk = next((chunk for chunk in told.texts.chunks if head in chunk[side]), ([], []))
-        lost, place = ([token for token in chunk[at] if token.kind != "grammar"] for at in (side, 1 - side))
-        place = place if set(lost) <= set(quantity.span) and any(token.has_content for token in place) else []
-    known = {*told.named[1 - side], *(token for each in told.both.quantities(1 - side) for token in each.span)}
-    return place if known.isdisjoint(place) else []
+    beside, counted = (_beside(told, side, quantity, words) for words in (quantity.tokens, [head]))
+    ends = [t for t in theirs if t.stem == head.stem] or [t for t in counted if t.kind != "grammar"]
+    if not ends or [t.stem for t in (*ours, *theirs)].count(head.stem) > 2:
+        return []
+    known = {t.stem for t in quantity.span} - {"the"}  # "attacks" for "many of the attacks", not "said the attacks"
+    first, last = theirs.index(ends[0]), theirs.index(ends[-1])
+    while first and (theirs[first - 1] in beside or theirs[first - 1].stem in known):
+        first -= 1
+    place = [*dropwhile(lambda token: not token.has_content, theirs[first : last + 1])]
+    told_already = {*told.named[1 - side], *(t for each in told.both.quantities(1 - side) for t in each.span)}
+    return place if told_already.isdisjoint(place) else []
+
+
+def _beside(told: Told, side: int, quantity: Quantity, words: Sequence[Token]) -> list[Token]:
+    """Return the few words that the other sentence has where this one has some words of a quantity, and none else."""
+    chunk = next((chunk for chunk in told.texts.chunks if any(token in words for token in chunk[side])), ([], []))
+    lost, place = ([token for token in chunk[at] if token.kind != "grammar"] for at in (side, 1 - side))
+    few = len(place) < 5 and all(token.has_content for token in (*place[:1], *place[-1:]))
+    return chunk[1 - side] if few and set(lost) <= set(quantity.span) else []
 
 
 def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:

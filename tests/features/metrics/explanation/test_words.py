@@ -1362,6 +1362,21 @@ def test_beside_other_words_names_that_take_each_others_place_are_told_first(a, 
     assert told(a, b).differences[0].aspect in {"order", "role"}
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        ("Dozens dead in Rome.", "98 dead in Rome.", {"Dozens dead", "98 dead"}),
+        ("A group of boys sang.", "A few boys sang.", {"group of boys", "A few boys"}),
+        ("The tan dogs ran.", "Two old tan dogs ran.", {"tan dogs", "Two old tan dogs"}),
+        ("Most old kings left.", "Old actors left.", {"Most old kings", "Old actors"}),
+    ],
+)
+def test_a_quantity_is_told_beside_all_that_stands_in_its_place(a, b, words):
+    graph = "(a / and :op1 (d / dog :quant 2) :op2 (k / king :quant 2))"
+    texts = [found.text for found in told(a, b, graph).differences if found.aspect == "quantity"]
+    assert [set(text.split('"')[1::2]) for text in texts] == [words]
+
+
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
 def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
     graphs = [decode(f"(e / eat-01 :ARG1 (e2 / egg :quant {digits}))") for digits in (number.split()[0], 2)]
