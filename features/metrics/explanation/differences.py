@@ -259,7 +259,9 @@ def _names(told: Told) -> None:
         # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
         names = [[token for token in part if token.kind == "name"] for part in chunk]
         if any(names):
-            left, right = chunk if all(chunk) and not all(names) else names  # "Swedish" in front is none
+            # "Swedish" in front is none, and "and" stands for none.
+            pairs = all(any(token.has_content for token in part) for part in chunk) and not all(names)
+            left, right = chunk if pairs else names
             told.add("name", ("named_entities",), apart(told, left, right), (left, right))
 
 

@@ -1377,6 +1377,11 @@ def test_a_quantity_is_told_beside_all_that_stands_in_its_place(a, b, words):
     assert [set(text.split('"')[1::2]) for text in texts] == [words]
 
 
+def test_a_name_does_not_stand_in_the_place_of_a_conjunction():
+    words = told("Ann and Tom sang in Rome.", "Ann sang against the Dutchman Tom.")
+    assert 'only b says "Dutchman"' in [found.text for found in words.differences if found.aspect == "name"]
+
+
 @pytest.mark.parametrize("number", ["1" * 400, "1" * 400 + " 1/2", "1" * 4300 + " dozen"])
 def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
     graphs = [decode(f"(e / eat-01 :ARG1 (e2 / egg :quant {digits}))") for digits in (number.split()[0], 2)]
