@@ -12,7 +12,7 @@ from functools import cached_property
 from html import unescape
 from itertools import combinations_with_replacement, pairwise, product
 
-from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
+from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, stem_of, tokens_of
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
@@ -20,6 +20,7 @@ Chunk = tuple[list[Token], list[Token]]
 _TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
 _SOUNDS = {"2": "to", "4": "for"}
+_THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _LONGEST = 6  # words with content in a part that changes places
 
@@ -261,6 +262,8 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
         sound = _SOUNDS.get(token.text, "")
         if sound and " ".join(["", *filter(None, (before.stem, sound, behind.stem)), ""]) in theirs:
             read.append(token._replace(stem=sound, kind="link"))
+        elif token.lower in _THIRD_PERSON and any(other.stem == _THIRD_PERSON[token.lower] for other in others):
+            read.append(token._replace(stem=_THIRD_PERSON[token.lower]))
         elif token.lower in ARTICLES and behind.stem in counted and before.stem not in {"half", "of"}:  # 3/4 of an hour
             read.append(token._replace(stem="1", kind="quantity"))
         else:
