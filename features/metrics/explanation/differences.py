@@ -124,7 +124,10 @@ def _roles(told: Told) -> None:
     moved = both.moved_arguments
     if texts.voice:
         exchange = texts.exchange or ([], [])
-        within = {*texts.voice} <= {stem for part in exchange for stem in part}
+        parts = {stem for part in exchange for stem in part}
+        within = {*texts.voice} <= parts
+        # Besides the verb: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
+        others = [t for t in texts.tokens[0] if t.has_content and t.kind != "quantity" and t.stem not in parts][1:]
         words = joined([_part(told, stems) for stems in (exchange if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
         if not texts.reordered and both.differ:
@@ -132,7 +135,7 @@ def _roles(told: Told) -> None:
             told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
         elif not texts.reordered:
             told.add("role", (), f"{words} swap roles{passive}, which the parser does not see")
-        elif texts.exchange and both.differ and texts.differ_in_words():
+        elif texts.exchange and both.differ and (others or texts.differ_in_words()):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")

@@ -1377,6 +1377,13 @@ def test_a_quantity_is_told_beside_all_that_stands_in_its_place(a, b, words):
     assert [set(text.split('"')[1::2]) for text in texts] == [words]
 
 
+def test_with_a_third_one_the_passive_may_change_roles():
+    graph = "(i / introduce-02 :ARG0 ({} / {}) :ARG1 (a / ann) :ARG2 ({} / {}))"
+    graphs = graph.format("t", "tom", "b", "bob"), graph.format("b", "bob", "t", "tom")
+    words = told("Ann was introduced to Bob by Tom.", "Bob introduced Ann to Tom.", *graphs)
+    assert "order" in {found.aspect for found in words.differences}
+
+
 def test_a_name_does_not_stand_in_the_place_of_a_conjunction():
     words = told("Ann and Tom sang in Rome.", "Ann sang against the Dutchman Tom.")
     assert 'only b says "Dutchman"' in [found.text for found in words.differences if found.aspect == "name"]
