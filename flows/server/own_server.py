@@ -25,7 +25,7 @@ from pathlib import Path
 
 from features.core.errors import FacetflowError
 from features.core.exported import exported
-from features.core.faults import FileMissing, ServerNotStarted, ServerRefused, ServerSilent
+from features.core.faults import ServerNotStarted, ServerRefused, ServerSilent
 from features.core.leftovers import scratch_folder
 from flows.server.passwords import shown, with_credentials
 from flows.server.prefect_address import PRIVATE, START_TIMEOUT, answers, configured_api, talking_to
@@ -225,9 +225,6 @@ def prefect_api() -> Iterator[OwnServer | None]:
     """
     for name, value in (QUIET | (TALKING if verbosity() >= Verbosity.VERBOSE else {})).items():
         os.environ.setdefault(name, value)
-    certificates = os.environ.get("SSL_CERT_FILE")
-    if certificates and not Path(certificates).exists():  # Prefect could not be imported
-        raise FileMissing(f"SSL_CERT_FILE names {certificates!r}, but there is no such file: correct it, or unset it.")
     if url := configured_api():
         if not answers(url, timeout=5.0):
             lacks = "" if "/api/" in f"{url}/" else ", perhaps as its address lacks /api at the end"

@@ -25,7 +25,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from features.core.exported import exported
-from features.core.faults import ServerRefused
+from features.core.faults import FileMissing, ServerRefused
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
 
@@ -40,6 +40,9 @@ PRIVATE = "FACETFLOW_PRIVATE_SERVER"
 
 def configured_api() -> str | None:
     """Return the address of the configured Prefect API, perhaps with name and password; None if there is none."""
+    certificates = os.environ.get("SSL_CERT_FILE")
+    if certificates and not Path(certificates).exists():  # Prefect could not be imported
+        raise FileMissing(f"SSL_CERT_FILE names {certificates!r}, but there is no such file: correct it, or unset it.")
     if (url := os.environ.get("PREFECT_API_URL")) is not None:
         service = up_record.running() if url else None
         return service.address if service is not None and service.url == url else (url or None)

@@ -33,6 +33,7 @@ from features.core.faults import (
 )
 from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
+from flows.server.prefect_address import configured_api
 from flows.terminal import Verbosity, set_verbosity
 
 CODE = """
@@ -151,8 +152,8 @@ def test_a_user_who_can_have_no_cache_has_a_server(monkeypatch):
 
 def test_certificates_that_are_not_there_are_named(monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
-    with refused(FileMissing), prefect_api():
-        pass
+    with refused(FileMissing):
+        configured_api()  # the first that `up`, `deploy` and `build` ask
 
 
 def test_a_server_that_had_no_space_for_its_log_says_so(monkeypatch):
