@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong
+from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong, UnknownFormat
 from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
@@ -139,7 +139,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(lines, start=1):
             if wrong := encoding_fault(line):
                 raise NotText(f"Line {number} of {source_name(path)}: {wrong.message}; save the file as UTF-8 text.")
-            if line.startswith("# ::id "):
+            if line.startswith(("# ::id ", "# ::snt ")):
                 named = f"{source_name(path)}, line {number}, is metadata of an AMR graph"
-                raise NotText(f"{named}; end the name of a file of graphs in .amr or .amr.gz.")
+                raise UnknownFormat(f"{named}; end the name of a file of graphs in .amr or .amr.gz.")
             yield "", line

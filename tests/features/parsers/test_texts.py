@@ -85,7 +85,8 @@ def test_a_row_of_a_table_that_is_wrong_ends_the_command_since_no_line_may_be_le
         ("in.txt", b"A\n\ncaf\xe9\n", NotText),
         ("in.txt", b"A\n" * 3000 + b"a\x00b\n", NotText),
         ("in.txt", b"\xff\xfeA\x00\n\x00", NotText),
-        ("in.txt", "\n# ::id 1\n# ::snt Yes\n(y / yes)\n", NotText),
+        ("in.txt", "\n# ::id 1\n# ::snt Yes\n(y / yes)\n", UnknownFormat),
+        ("in.txt", "# ::snt Yes\n(y / yes)\n", UnknownFormat),
         ("in.amr", "# ::id 1\n(y / yes)\n", FileEmpty),
         ("in.tsv", "sentence\nYes\n", ColumnMissing),
         ("trees.conllu", "# text = A dog barks.\n1\tA\n", UnknownFormat),
@@ -135,7 +136,7 @@ def test_a_sentence_is_parsed_once(tmp_path: Path) -> None:
 
 
 def test_no_line_is_lost_whatever_it_holds(tmp_path: Path) -> None:
-    odd = ["\x0b", "\u2028\u2029", "\x85x", "a\x1cb", "\ufeffx", "::id 7", "# ::snt no", "\\n", '"']
+    odd = ["\x0b", "\u2028\u2029", "\x85x", "a\x1cb", "\ufeffx", "::id 7", "# snt no", "\\n", '"']
     lines = texts.read_sentences(put(tmp_path / "in.txt", "\n".join([*odd, "end"])))
     assert lines["line"].to_list() == list(range(1, len(odd) + 2))
     assert not any(re.search(r"[\n\r\u2028\x85]", text) for text in lines["text"])
