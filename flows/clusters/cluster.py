@@ -32,7 +32,7 @@ from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
 
 from features.core.faults import NoGpu, NoScheduler, NoWorkers
-from features.core.file_errors import explain
+from features.core.file_errors import advice, first_line
 from features.store.store import Store
 from flows.clusters import cluster_security
 from flows.clusters.cluster_watch import WAIT_FOR_WORKERS, workers_of
@@ -273,8 +273,10 @@ def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
             return start()
         except (RuntimeError, OSError) as error:
             origin = error.__cause__ or error  # a nanny's own says only that it failed
-            why = explain(origin, f"see the logs in {str(log_folder)!r}")
-            raise NoScheduler(f"The local Dask cluster did not start: {why}.") from error
+            raise NoScheduler(
+                f"The local Dask cluster did not start ({first_line(origin).rstrip('.')}): "
+                f"{advice(origin) or f'see the logs in {str(log_folder)!r}'}."
+            ) from error
 
 
 @contextmanager

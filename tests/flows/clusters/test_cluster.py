@@ -1,6 +1,7 @@
 """The cluster: what its workers get, that nobody else reaches it, that it ends, and what is refused at once."""
 
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -120,14 +121,22 @@ def test_a_cluster_of_which_a_worker_dies_while_it_starts_is_started_once_more(d
     assert not [child for child in psutil.Process().children() if "spawn_main" in _command(child)]
 
 
-def test_a_cluster_to_which_the_system_refuses_a_thread_says_what_to_raise(tmp_path, monkeypatch):
-    async def without_threads(_nanny):
-        raise RuntimeError("Nanny failed to start.") from RuntimeError("can't start new thread")
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (RuntimeError("can't start new thread"), "ulimit"),
+        (PermissionError(errno.EACCES, "Permission denied", "/scratch/dask"), "/scratch/dask"),
+    ],
+    ids=["no more threads", "a folder"],
+)
+def test_a_cluster_that_does_not_start_says_what_the_system_refused(tmp_path, monkeypatch, cause, said):
+    async def start(_nanny):
+        raise RuntimeError("Nanny failed to start.") from cause
 
-    monkeypatch.setattr(Nanny, "start", without_threads)
+    monkeypatch.setattr(Nanny, "start", start)
     with refused(NoScheduler) as told:
         cluster.local_cluster(ClusterSettings(workers=1, memory_limit="2GiB"), tmp_path)
-    assert "ulimit" in str(told.value)
+    assert said in str(told.value)
 
 
 def _command(process):
