@@ -432,7 +432,7 @@ class ArchiveWrong(ModelError, code="FF410"):
 
 
 class ArchiveUnsafe(ModelError, code="FF411"):
-    """An archive would write outside its folder, or fill the disk, and is not used: fetch it from its true source."""
+    """An archive would write outside its folder, and nothing was unpacked: fetch it from its true source."""
 
 
 class GpuFailed(ModelError, code="FF412"):

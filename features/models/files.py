@@ -10,8 +10,6 @@ from pathlib import Path
 from features.core.durable import file_sha256
 from features.core.faults import ArchiveUnsafe, ArchiveWrong, ModelDamaged
 
-_GROWTH, _LARGE = 100, 1 << 28  # weights are hardly compressed; below so many bytes, growth does no harm
-
 
 def model_files(folder: Path) -> list[Path]:
     """Return the files of a model folder in a fixed order; hidden files and byte code are not part of a model."""
@@ -53,31 +51,19 @@ def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
 
 
+def _without_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """Refuse every link: Python before 3.11.13 and 3.12.11 takes some that lead elsewhere for others."""
+    if not (member.isfile() or member.isdir()):
+        raise tarfile.SpecialFileError(member)
+    return tarfile.data_filter(member, folder)
+
+
 def unpack_archive(archive_path: Path, target: Path) -> None:
-    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped.
-
-    Raises:
-        ModelError: it is damaged, has links or paths outside its folder, or grows as no model does.
-    """
+    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped."""
     unpacked = target.with_name(target.name + ".unpacked")
-    left = max(_GROWTH * archive_path.stat().st_size, _LARGE)
-
-    def checked(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-        nonlocal left
-        left -= tarfile.BLOCKSIZE + member.size
-        if left < 0:
-            raise ArchiveUnsafe(
-                f"The archive {archive_path.name!r} grows to more than {_GROWTH} times its size, as no model does; it "
-                "is not trusted, and nothing was unpacked."
-            )
-        # Refuse every link: Python before 3.11.13 and 3.12.11 takes some that lead elsewhere for others.
-        if not (member.isfile() or member.isdir()):
-            raise tarfile.SpecialFileError(member)
-        return tarfile.data_filter(member, folder)
-
     try:
         with tarfile.open(archive_path) as archive:
-            archive.extractall(unpacked, filter=checked)  # noqa: S202  # stricter than "data"
+            archive.extractall(unpacked, filter=_without_links)  # noqa: S202  # stricter than "data"
     except tarfile.FilterError as error:
         raise ArchiveUnsafe(
             f"The archive {archive_path.name!r} has the member {error.tarinfo.name!r}, which is a link or points"
