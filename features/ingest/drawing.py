@@ -185,7 +185,7 @@ def draw_pairs(
         kept[row] = split not in possible
     why = pl.repeat(None, rows.height, dtype=pl.String, eager=True).scatter(list(joins), list(joins.values()))
     rows = rows.with_columns(split=pl.Series(codes), kept=pl.Series(kept), joins=why)
-    return rows, _too_few_or_many(corpus, shares, placed, groups, stored=any(before))
+    return rows, _too_few_or_many(corpus, shares, placed, groups)
 
 
 def _hanging(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, groups: "_Groups") -> list[Hanging]:
@@ -221,12 +221,10 @@ def _stored_splits(
 
 
 def _too_few_or_many(
-    corpus: CorpusSettings, shares: Mapping[Split, float], placed: Counter[Split], groups: "_Groups", *, stored: bool
+    corpus: CorpusSettings, shares: Mapping[Split, float], placed: Counter[Split], groups: "_Groups"
 ) -> list[DrawReport]:
     total = placed.total()
-    report = partial(
-        DrawReport, corpus=corpus.name, pairs=total, largest=max(groups.pairs.values(), default=0), stored=stored
-    )
+    report = partial(DrawReport, corpus=corpus.name, pairs=total, largest=max(groups.pairs.values(), default=0))
     return [
         report(split=split, share=share, drawn=placed[split])
         for split, share in shares.items()

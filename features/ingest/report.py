@@ -64,8 +64,7 @@ class ChangedJudgement(Report):
 class DrawReport(Remark):
     """A split of pairs for which far less, or far more, than the requested share was drawn.
 
-    `largest` is the size of the largest group of pairs joined by shared sentences; `stored` whether the store
-    had some of the pairs before, which keep their split.
+    `largest` is the size of the largest group of pairs joined by shared sentences.
     """
 
     corpus: str
@@ -74,7 +73,6 @@ class DrawReport(Remark):
     pairs: int
     drawn: int
     largest: int
-    stored: bool = False
 
 
 class ShrunkReport(Remark):
@@ -173,15 +171,12 @@ class IngestReport(Report):
 
     def settled(self) -> "IngestReport":
         """Return the report of the same corpora when the store holds what was new."""
-        dropped: Counter[str] = Counter()
         splits, shrunk = [], []
         for split in self.splits:
-            dropped[split.corpus] += split.dropped
             now = {"known": split.new + split.known, "leaked_stored": split.leaked - split.dropped}
             splits.append(split.model_copy(update=now | dict.fromkeys(("new", "negatives", "labels"), 0)))
         for each in self.shrunk:
             now = {"stored": each.stored + each.added, "found": each.found + each.added, "added": 0}
             shrunk.append(each.model_copy(update=now))
-        draws = [draw.model_copy(update={"stored": draw.pairs > dropped[draw.corpus]}) for draw in self.draws]
         none = dict.fromkeys(("new_sentences", "sentence_shards", "pair_shards", "label_shards", "unread"), 0)
-        return self.model_copy(update={"splits": splits, "draws": draws, "shrunk": shrunk, **none})
+        return self.model_copy(update={"splits": splits, "shrunk": shrunk, **none})
