@@ -291,11 +291,6 @@ class Table:
             frame = pl.DataFrame(table.get_add_actions(flatten=True))
         if shards is not None:
             frame = frame.filter(pl.col("partition.shard").is_in([*shards]))
-        if frame.height and frame["num_records"].null_count():
-            raise StoreDamaged(
-                f"The log of table {self.name!r} in {self._shown!r} has a file without its number of rows; restore the "
-                "table, or build a new store."
-            )
         files = [
             DataFile(
                 path=row["path"],

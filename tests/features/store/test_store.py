@@ -345,17 +345,6 @@ def test_damaged_log_is_named(store, recipes, filled, content):
     assert "\n" not in str(raised.value)
 
 
-def test_a_log_that_lacks_numbers_of_rows_is_named(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a"])
-    log = Path(store.location) / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json"
-    actions = [json.loads(line) for line in log.read_text().splitlines()]
-    for action in actions:
-        action.get("add", {}).pop("stats", None)
-    log.write_text("".join(f"{json.dumps(action)}\n" for action in actions))
-    with refused(StoreDamaged):
-        store.committed("sentences")
-
-
 def test_deleted_table_is_named(store):
     shutil.rmtree(Path(store.location) / "tables" / "amr")
 
