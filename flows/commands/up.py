@@ -98,7 +98,7 @@ def down() -> None:
     if services.stop():
         click.echo("Stopped. Schedules rest until `facetflow up` runs again.")
     else:
-        click.echo("Nothing to stop: `facetflow up` is not running on this machine.")
+        click.echo("Nothing to stop: `facetflow up` is not running for this user on this machine.")
 
 
 @click.command()

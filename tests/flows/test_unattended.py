@@ -132,7 +132,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert (code, output) == (0, "Stopped. Schedules rest until `facetflow up` runs again.\n")
         service.wait(120)
     wait_until(lambda: not up.left_running(), "everything to end")
-    assert up.run(project, "down")[1] == "Nothing to stop: `facetflow up` is not running on this machine.\n"
+    assert up.run(project, "down")[1].startswith("Nothing to stop")
 
 
 def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, tmp_path, up, wait_until):
