@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import FacetflowError, ModelError
+from features.core.errors import ModelError
 from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
@@ -36,6 +36,7 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
     """
     with importing("encoders need torch and sentence-transformers", "encoders"):
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         from features.parsers.onednn import use_onednn
@@ -48,11 +49,9 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
-    except (FacetflowError, ImportError, MemoryError):  # a tokenizer may need another library
-        raise
-    except Exception as error:  # those of the libraries for a damaged file have no common base
-        # A RuntimeError may be about something else than its weights.
-        why = _misfit(error, folder) if isinstance(error, RuntimeError) else str(error).partition("\n")[0].rstrip(".:")
+    except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:
+        # A TypeError where a module lacks its settings; a RuntimeError may be about something else than its weights.
+        why = _misfit(error, folder) if isinstance(error, RuntimeError) else str(error).partition("\n")[0].rstrip(".")
         if why is None or system_number(error) not in {None, errno.ENOENT}:
             raise
         raise _damaged(folder, f"cannot be loaded ({why})") from error

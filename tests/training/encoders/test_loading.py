@@ -30,22 +30,6 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
         load_encoder(folder)
 
 
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("config.json", '{"model_type": "bert", "vocab_size": null}'),
-        ("config_sentence_transformers.json", "[]"),
-        ("modules.json", "[{}]"),
-        ("1_Pooling/config.json", "null"),
-    ],
-)
-def test_an_encoder_whose_configuration_was_changed_by_hand_is_one_sentence(tiny_encoder, tmp_path, file, content):
-    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
-    (folder / file).write_text(content)
-    with refused(EncoderDamaged):
-        load_encoder(folder)
-
-
 @pytest.mark.parametrize("refusing", ["config.json", "tokenizer.json", "1_Pooling/config.json"])
 def test_an_encoder_whose_files_the_system_refuses_is_not_damaged(tiny_encoder, tmp_path, refusing):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
