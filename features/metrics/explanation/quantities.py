@@ -41,37 +41,37 @@ def tell_quantities(told: Told) -> None:
                     parts.append((a.span, b.span))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
-    parts += [(only.span, _in_place(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
-    parts += [(_in_place(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
+    parts += [(only.span, _counterpart(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
+    parts += [(_counterpart(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
     for pair in parts:
         texts = [(spans(told, side, part), SIDES[side]) for side, part in enumerate(pair) if part]
         both = ", ".join(f"{text} in {side}" for text, side in texts)
         told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", pair)
 
 
-def _in_place(told: Told, side: int, quantity: Quantity) -> list[Token]:
+def _counterpart(told: Told, side: int, quantity: Quantity) -> list[Token]:
     """Return what the other sentence has for a quantity that it lacks: "old boys" for "two old boys" and "two men"."""
     head, ours, theirs = quantity.head, told.texts.tokens[side], told.texts.tokens[1 - side]
     if head is None or head is not quantity.span[-1] or {t.stem for t in quantity.tokens} <= {t.stem for t in theirs}:
         return []
-    beside, counted = (_beside(told, side, quantity, words) for words in (quantity.tokens, [head]))
-    ends = [t for t in theirs if t.stem == head.stem] or [t for t in counted if t.kind != "grammar"]
-    if not ends or [t.stem for t in (*ours, *theirs)].count(head.stem) > 2:
+    for_number, for_head = (_replacement(told, side, quantity, words) for words in (quantity.tokens, [head]))
+    heads = [t for t in theirs if t.stem == head.stem] or [t for t in for_head if t.kind != "grammar"]
+    if not heads or [t.stem for t in (*ours, *theirs)].count(head.stem) > 2:
         return []
-    known = {t.stem for t in quantity.span} - {"the"}  # "attacks" for "many of the attacks", not "said the attacks"
-    first, last = theirs.index(ends[0]), theirs.index(ends[-1])
-    while first and (theirs[first - 1] in beside or theirs[first - 1].stem in known):
+    stems = {t.stem for t in quantity.span} - {"the"}  # "attacks" for "many of the attacks", not "said the attacks"
+    first, last = theirs.index(heads[0]), theirs.index(heads[-1])
+    while first and (theirs[first - 1] in for_number or theirs[first - 1].stem in stems):
         first -= 1
-    place = [*dropwhile(lambda token: not token.has_content, theirs[first : last + 1])]
+    words = [*dropwhile(lambda token: not token.has_content, theirs[first : last + 1])]
     told_already = {*told.named[1 - side], *(t for each in told.both.quantities(1 - side) for t in each.span)}
-    return place if told_already.isdisjoint(place) else []
+    return words if told_already.isdisjoint(words) else []
 
 
-def _beside(told: Told, side: int, quantity: Quantity, words: Sequence[Token]) -> list[Token]:
-    """Return the few words that the other sentence has where this one has some words of a quantity, and none else."""
+def _replacement(told: Told, side: int, quantity: Quantity, words: Sequence[Token]) -> list[Token]:
+    """Return the few words that the other sentence has instead of some of a quantity; none if instead of others too."""
     chunk = next((chunk for chunk in told.texts.chunks if any(token in words for token in chunk[side])), ([], []))
-    lost, place = ([token for token in chunk[at] if token.kind != "grammar"] for at in (side, 1 - side))
-    few = len(place) < 5 and all(token.has_content for token in (*place[:1], *place[-1:]))
+    lost, gained = ([token for token in chunk[at] if token.kind != "grammar"] for at in (side, 1 - side))
+    few = len(gained) < 5 and all(token.has_content for token in (*gained[:1], *gained[-1:]))
     return chunk[1 - side] if few and set(lost) <= set(quantity.span) else []
 
 
