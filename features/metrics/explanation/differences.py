@@ -5,9 +5,19 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
-from features.metrics.explanation.comparing import SIDES, Aspect, ComparedGraphs, Difference, Told, apart, spans
+from features.metrics.explanation.comparing import (
+    REMARKS,
+    SIDES,
+    Aspect,
+    ComparedGraphs,
+    Difference,
+    Told,
+    apart,
+    spans,
+)
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
@@ -22,6 +32,7 @@ _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _NOBODY = frozenset({"nobody", "none", "nothing"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
+_AGREEMENT = ({"is", "are"}, {"was", "were"}, {"has", "have"}, {"does", "do"}, {"am", "are"}, {"am", "is"})
 
 
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
@@ -344,9 +355,10 @@ def _unsure(told: Told) -> None:
 
 
 def _forms(told: Told) -> None:
-    chunks = told.chunks({"grammar", "quantity"})
+    if len([each for each in told.differences if each.aspect not in REMARKS]) > 2:
+        return  # nobody asks for these where so much differs
     passive = told.texts.voice or told.texts.passive_verb
-    helped = any(token.stem == "do" for chunk in chunks for part in chunk for token in part)
+    helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
     pairs = [
         (a, b)
         for a, b in told.texts.forms
@@ -354,11 +366,13 @@ def _forms(told: Told) -> None:
         and b not in told.named[1]
         and not (helped and a.kind == "word")
         and not told.both.reads_differently(a.stem)
-        and not (told.differences and a.kind == "pronoun")
+        and not (told.differences and (a.kind == "pronoun" or _agrees(told, a, b)))
     ]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
     texts = []
-    for chunk in chunks:
+    for chunk in told.texts.chunks:
+        if not all(t.kind in {"grammar", "quantity"} and t not in told.named[n] for n in (0, 1) for t in chunk[n]):
+            continue  # articles and the like go with the other words that only one sentence has
         parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
@@ -367,6 +381,19 @@ def _forms(told: Told) -> None:
     says = [f"do not tell {capped(forms)}"] * bool(forms) + [f"leave out {capped(texts)}"] * bool(texts)
     if says:
         told.add("form", (), f"graphs {' and '.join(says)}")
+
+
+def _agrees(told: Told, a: Token, b: Token) -> bool:
+    """Return whether a verb has other forms as other words ask for them: "two cats look", "a cat looks"."""
+    bare, other = sorted((a.lower, b.lower), key=len)
+    if a.stem in {"be", "have", "do"}:
+        return {bare, other} in _AGREEMENT
+    x, y = (
+        next(before for before, token in pairwise([NO_TOKEN, *side]) if token is word)
+        for side, word in zip(told.texts.tokens, (a, b), strict=True)
+    )
+    asked = (x.stem == y.stem and x.lower != y.lower) or not {"pronoun", "modal"}.isdisjoint({x.kind, y.kind})
+    return asked and other in {f"{bare}s", f"{bare}es"}
 
 
 def _unread(told: Told) -> None:
