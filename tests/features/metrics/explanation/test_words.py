@@ -198,17 +198,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He is not only smart but kind.", "He is smart and kind.",
          "(a / and :op1 (s / smart-06 :ARG1 (h / he) :polarity -) :op2 (k / kind-01 :ARG1 h))",
          "(a / and :op1 (s / smart-06 :ARG1 (h / he)) :op2 (k / kind-01 :ARG1 h))",
-         'Same roles; only a says "not only"; "but" in a, "and" in b.'),
+         'Same roles; "but" in a, "and" in b; only a says "not only".'),
         ("Two dogs see a dog.", "A dog sees a dog.", "(s / see-01 :ARG0 (d / dog :quant 2) :ARG1 (d2 / dog))",
          "(s / see-01 :ARG0 (d / dog) :ARG1 (d2 / dog))",
-         ('Same frames and roles; only a says "Two dogs". Graphs do not tell "see" from "sees" and leave out "A" in '
-          'b.')),
+         'Same frames and roles; only a says "Two dogs".'),
         ("One a day does it.", "Two a day do it.", "(d / do-02 :ARG0 (t / thing :quant 1))",
          "(d / do-02 :ARG0 (t / thing :quant 2))",
-         ('Same frames and roles; "One" in a, "Two" in b. Graphs do not tell "does" from "do". Not in the graphs: '
-          '"day" in both.')),
+         'Same frames and roles; "One" in a, "Two" in b. Not in the graphs: "day" in both.'),
         ("Two cats look.", "A cat looks.", "(l / look-01 :ARG0 (c / cat :quant 2))", "(l / look-01 :ARG0 (c / cat))",
-         'Same frames and roles; "Two cats" in a, "A cat" in b. Graphs do not tell "look" from "looks".'),
+         'Same frames and roles; "Two cats" in a, "A cat" in b.'),
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
@@ -232,7 +230,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "Close" and "it"; a may be a command, b is not; only b says "You".'),
         ("The lights of a car.", "Close up of the lights of a car.", "(l / light :part-of (c / car))",
          "(c2 / close-10 :ARG1 (l / light :part-of (c / car)))",
-         'Both have "lights" and "car"; only b says "Close up". Graphs leave out "of" in b.'),
+         'Both have "lights" and "car"; only b says "Close up".'),
         # Of other words that look like a verb, nobody reads "you".
         ("Rain makes you wet.", "It makes us wet.",
          "(m / make-02 :ARG0 (r / rain-01) :ARG1 (w / wet :domain (y / you)))",
@@ -291,8 +289,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          None, "The parser sees no difference: both have the same graph."),
         ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
          "(e / eat-01 :ARG0 (b / boy :quant 2) :ARG1 (g / egg))",
-         ('Both have "egg"; only b says "Two boys"; only b says "ate"; only a says "broke". '
-          'Graphs do not tell "egg" from "eggs" and leave out "An" in a.')),
+         'Both have "egg"; only b says "Two boys"; only a says "broke"; only b says "ate".'),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
          'They share no content word and no concept; a speaks of "Cats" and "sleep", b of "snowed".'),
         ("It rains.", "It rains.", "(r / rain-01)", None, SAME_TEXT),
@@ -321,7 +318,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The players won.", "Each player won.",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01)))",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01) :mod (e / each)))",
-         'Same frames and roles; "players" in a, "Each player" in b. Graphs leave out "The" in a.'),
+         'Same frames and roles; "players" in a, "Each player" in b.'),
         ("The tea is hot.", "The tea is hotter.",
          "(h / hot-05 :ARG1 (t / tea))", "(h / hot-05 :ARG1 (t / tea) :ARG2 (m / more))",
          'Both have "tea"; "hot" in a, "hotter" in b.'),
@@ -386,7 +383,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(k / kill-01 :ARG0 (b / bomb) :ARG1 (p / person :quant (a / at-least :op1 16)) :time (c / capital :quant 1))",
          "(k / kill-01 :ARG0 (b / bomb) :ARG1 (p / person :quant (a / at-least :op1 47)) :location (c / baghdad))",
          ('Same roles; "at least 16" in a, "at least 47" in b; "Iraqi" in a, "Baghdad" in b; only a says "capital". '
-          'Graphs leave out "the" in a. Not in the graphs: "Iraqi" in a.')),
+          'Not in the graphs: "Iraqi" in a.')),
         ("More than 40 people died.", "Over 40 people died.",
          "(d / die-01 :ARG1 (p / person :quant (m / more-than :op1 40)))",
          "(d / die-01 :ARG1 (p / person :quant 40) :location (o / over))",
@@ -456,13 +453,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "Old" has another place: the parser ties it to "men" in a, to "women" in b.'),
         ("The dog bit the man.", "The man was bitten.",
          "(b / bite-01 :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG1 (m / man))",
-         ('Both have "bit" and "man"; only a says "dog". "bitten" is in the passive only in b. Graphs leave '
-          'out "The" in a.')),
+         'Both have "bit" and "man"; only a says "dog". "bitten" is in the passive only in b.'),
         ("Ann drove her car to Mary.", "Mary drove Ann's car.",
          "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
-         ('Both have "Ann", "drove", "car" and "Mary"; '
-          'only a says "her". Words that both have come in another order. Graphs leave out "\'s" in b, "to" in a. '
-          'Not in the graphs: "Mary" in a and "Ann" in b.')),
+         ('Both have "Ann", "drove", "car" and "Mary"; only a says "her". Words that both have come in another '
+          'order. Graphs leave out "to" in a. Not in the graphs: "Mary" in a and "Ann" in b.')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
          'The parser sees no difference: both have the same graph. "off" has another place.'),
@@ -487,7 +482,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "mixing" has another place. Graphs do not tell "Preheat" from "preheating".'),
         ("Smoke in the kitchen.", "There is fire in the kitchen.",
          "(s / smoke-02 :location (k / kitchen))", "(f / fire :location (k / kitchen))",
-         'Both have "kitchen"; "Smoke" in a, "fire" in b. Graphs leave out "There is" in b.'),
+         'Both have "kitchen"; "Smoke" in a, "fire" in b.'),
         ("She likes neither tea nor coffee.", "She likes tea but not coffee.",
          "(l / like-01 :polarity - :ARG0 (s / she) :ARG1 (o / or :op1 (t / tea) :op2 (c / coffee)))",
          "(b / contrast-01 :ARG1 (l / like-01 :ARG0 (s / she) :ARG1 (t / tea)) :ARG2 (c / coffee :polarity -))",
@@ -505,7 +500,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The book lay on the table by the door.", "The book was on the table by the door.",
          "(l / lie-07 :ARG1 (b / book) :ARG2 (t / table :location (d / door)))",
          "(b / book :location (t / table :location (d / door)))",
-         'Both have "book", "table" and "door"; only a says "lay". Graphs leave out "was" in b.'),
+         'Both have "book", "table" and "door"; only a says "lay".'),
         ("Firms from the UK work in the US or in the UK.", "Firms from the US work in the UK or in the UK.",
          ('(w / work-01 :ARG0 (f / firm :source (u / country :name (n / name :op1 "UK"))) :location (o / or '
           ':op1 (s / country :name (m / name :op1 "US")) :op2 (v / country :name (k / name :op1 "UK"))))'),
@@ -569,7 +564,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It began in the 1990s.", "It began in 1990.",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :decade 1990))",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :year 1990))",
-         'Same frames and roles; "1990s" in a, "1990" in b. Graphs leave out "the" in a.'),
+         'Same frames and roles; "1990s" in a, "1990" in b.'),
         ("It takes two and a half hours.", "It takes 2.5 hours.",
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2 :unit (h / hour)))',
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2.5 :unit (h / hour)))',
@@ -585,18 +580,17 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("If he can't lift it and can't make it, he sleeps.", "He can't lift it and sleeps.",
          "(s / sleep-01 :ARG0 (h / he) :condition (l / lift-01 :ARG0 h))", "(s / sleep-01 :ARG0 (h / he))",
          ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; a says "can" once more; '
-          'only a says "If"; 1 more difference. Not in the graphs: "make" in a and "lift" in b.')),
+          'only a says "If" and "make it, he". Not in the graphs: "make" in a and "lift" in b.')),
         ("AI helps.", "NT helps.", "(h / help-01 :ARG0 (a / ai))", "(h / help-01 :ARG0 (n / nt))",
          'Both have "helps"; "AI" in a, "NT" in b.'),
         ("He is not a legend.", "Without him it would not be the same.",
          "(l / legend :polarity - :domain (h / he))",
          "(s / same-01 :polarity - :ARG1 (i / it) :condition (h / he :polarity -))",
-         ('No content word in common; only b has the negation "Without"; only b says "it"; "legend" in a, "same" in b. '
-          'Graphs do not tell "is" from "be" and leave out "would" in b, "a" in a, "the" in b.')),
+         'No content word in common; only b has the negation "Without"; "legend" in a, "same" in b; only b says "it".'),
         ("See you in Chicago.", "I am in Chicago.",
          '(s / see-01 :ARG1 (y / you) :location (c / city :name (n / name :op1 "Chicago")))',
          '(b / be-located-at-91 :ARG1 (i / i) :ARG2 (c / city :name (n / name :op1 "Chicago")))',
-         'Same names; "See you" in a, "I" in b. Graphs leave out "am" in b.'),
+         'Same names; "See you" in a, "I" in b.'),
         ("The man in the boat bit the dog.", "The man bit the dog in the boat.",
          "(b / bite-01 :ARG0 (m / man :location (c / boat)) :ARG1 (d / dog))",
          "(b / bite-01 :ARG0 (d / dog :location (c / boat)) :ARG1 (m / man))",
@@ -632,14 +626,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; "USA" in a and "United States" in b may be one name.'),
         ("We want to go.", "We want good options.", "(w / want-01 :ARG0 (e / we) :ARG1 (g / go-02 :ARG0 e))",
          "(w / want-01 :ARG0 (e / we) :ARG1 (o / option :ARG1-of (g / good-02)))",
-         'Both have "We" and "want"; "go" in a, "good options" in b. Graphs leave out "to" in a.'),
+         'Both have "We" and "want"; "go" in a, "good options" in b.'),
         ("Wash it and then boil it.", "Boil it, then wash it.",
          "(a / and :op1 (w / wash-01 :ARG1 (i / it)) :op2 (b / boil-01 :ARG1 i :time (t / then)))",
          "(a / and :op1 (b / boil-01 :ARG1 (i / it)) :op2 (w / wash-01 :ARG1 i :time (t / then)))",
          'Both have "Wash", "it", "then" and "boil"; "Wash" and "boil" change places; only a says "and".'),
         ("She has also signed.", "Ann also said that she has signed.",
          "(s / sign-01 :ARG0 (h / she) :mod (a / also))", "(t / say-01 :ARG0 (p / ann) :ARG1 (s / sign-01 :ARG0 p))",
-         'Both have "She" and "signed"; only b says "Ann" and "said". Graphs leave out "that" in b.'),
+         'Both have "She" and "signed"; only b says "Ann" and "said".'),
         ("Ann saw Ann Lee.", "He saw Ann Lee.",
          '(s / see-01 :ARG0 (p / ann) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
          '(s / see-01 :ARG0 (h / he) :ARG1 (q / person :name (n / name :op1 "Ann" :op2 "Lee")))',
@@ -651,19 +645,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'The parser sees no difference: both have the same graph. Graphs do not tell "dogs" from "dog".'),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
-         ('Both have "works"; "He" in a, "Oslo" in b; only b says "Year"; only b says "for". '
-          'Graphs leave out "the" in b.')),
+         'Both have "works"; "He" in a, "Oslo" in b; only b says "Year"; only b says "for".'),
         ("It is minimally invasive surgery.", "This surgery allows minimally invasive care.",
          "(s / surgery :ARG1-of (i / invasive-01 :degree (m / minimal)))",
          "(a / allow-01 :ARG0 (s / surgery) :ARG1 (c / care :ARG1-of (i / invasive-01 :degree (m / minimal))))",
-         ('Both have "minimally", "invasive" and "surgery"; "It" in a, "allows" in b; only b says "care"; '
-          '"surgery" has another place, and the parser reads another role in "invasive". '
-          'Graphs leave out "is" in a, "This" in b.')),
+         ('Both have "minimally", "invasive" and "surgery"; "It" in a, "allows" in b; only b says "care"; "surgery" '
+          'has another place, and the parser reads another role in "invasive".')),
         ("They are children of Ann.", "Ann has children.",
          "(h / have-rel-role-91 :ARG0 (t / they) :ARG1 (p / ann) :ARG2 (c / child))",
          "(h / have-03 :ARG0 (p / ann) :ARG1 (c / child))",
-         ('Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They"; '
-          'only b says "has". Graphs leave out "are" in a, "of" in a.')),
+         'Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They"; only b says "has".'),
         ("It cost ² dozen.", "It cost 2 dozen.", "(c / cost-01 :ARG1 (i / it))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "² dozen" in a, '
           '"2 dozen" in b. Not in the graphs: "dozen" in both, "²" in a and "2" in b.')),
@@ -694,8 +685,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He" and "cars"; "has" in a, "sold these" in b.'),
         ("The dog met the breed of the dog.", "The dog met.",
          "(m / meet-03 :ARG0 (d / dog) :ARG1 (b / breed-01 :ARG1 (e / dog)))", "(m / meet-03 :ARG0 (d / dog))",
-         ('Both have "dog" and "met"; only a says "breed"; a says "dog" once more. Graphs leave out "the" and '
-          '"of the" in a.')),
+         'Both have "dog" and "met"; only a says "breed"; a says "dog" once more.'),
         ("The US sends aid.", "The US sends us aid.", "(s / send-01 :ARG1 (a / aid))",
          "(s / send-01 :ARG1 (a / aid) :ARG2 (w / we))",
          'Both have "US", "sends" and "aid"; only b says "us". Not in the graphs: "US" in both.'),
@@ -725,8 +715,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same roles; "litres" in a, "gallons" in b.'),
         ("Praise to Kim aka Sam.", "Praise 2 Sam aka Kim.",
          f"(r / praise-01 :ARG1 {KIM} :ARG1 {SAM})", f"(r / praise-01 :ARG1 {SAM} :ARG2 {KIM})",
-         ('Same frames and names; "Kim" and "Sam" change places; only b says "2". Graphs leave out "to" in '
-          'a. Not in the graphs: "aka" in both and "2" in b.')),
+         ('Same frames and names; "Kim" and "Sam" change places; only b says "2". Not in the graphs: "aka" in both '
+          'and "2" in b.')),
         ("Damn rest in peace.", "Rest in peace.",
          "(r / rest-01 :mod (d / damn) :location (p / peace))", "(r / rest-01 :mode imperative :location (p / peace))",
          'Both have "rest" and "peace"; only a says "Damn".'),
@@ -747,8 +737,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Order the guild that was led by a king.", "Which guild is the king of?",
          "(o / order-01 :ARG1 (g / guild :ARG1-of (l / lead-02 :ARG0 (k / king))))",
          "(h / have-03 :ARG0 (g / guild) :ARG1 (k / king))",
-         ('Both have "guild" and "king"; b is a question, a is not; "Order" in a, "Which" in b; only a says '
-          '"led". Graphs leave out "that" and "by a" in a, "of" in b.')),
+         'Both have "guild" and "king"; b is a question, a is not; "Order" in a, "Which" in b; only a says "led".'),
         ("Kids sleep.", "Think so? Kids sleep.", "(s / sleep-01 :ARG0 (k / kid))",
          "(t / think-01 :ARG1 (s / so) :ARG0 (y / you))",
          'Both have "Kids" and "sleep"; only b says "Think so".'),
@@ -757,7 +746,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He" and "hit"; "homerun" in a and "home run" in b are spelt alike, perhaps one word.'),
         ("These kids sleep.", "The kids sleep.", "(s / sleep-01 :ARG0 (k / kid :mod (t / this)))",
          "(s / sleep-01 :ARG0 (k / kid))",
-         'Same roles; only a says "These". Graphs leave out "The" in b.'),
+         'Same roles; only a says "These".'),
         # A third fresh sample: what graphs write otherwise, clauses after a negation, roles and amounts of one list.
         ("Who built the first pyramid?", "Who left the first pyramid?",
          "(b / build-01 :ARG0 (a / amr-unknown) :ARG1 (p / pyramid :ord (o / ordinal-entity :value 1)))",
@@ -783,8 +772,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("I know the sister of the singer.", "I know the singer whose sister slept.",
          "(k / know-01 :ARG0 (i / i) :ARG1 (s / sister :poss (r / singer)))",
          "(k / know-01 :ARG0 (i / i) :ARG1 (r / singer :poss-of (s / sister :ARG0-of (z / sleep-01))))",
-         ('Both have "I", "know", "sister" and "singer"; "sister" and "singer" change places; only b says "whose"; '
-          'only b says "slept". Graphs leave out "of the" in a.')),
+         ('Both have "I", "know", "sister" and "singer"; "sister" and "singer" change places; only b says "whose" '
+          'and "slept".')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
          ('Both have "Fees", "$300" and "$2,800"; only a says "12 percent"; "rise" in a, "leap" in b; only a '
@@ -795,8 +784,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames, roles, names and quantities. "Sam" and "Kim" change places, not their roles.'),
         ("It won ten games and the other ten games.", "It won ten games and all ten.",
          "(w / win-01 :ARG0 (i / it) :ARG1 (g / game :quant 10))", "(w / win-01 :ARG0 (i / it) :ARG1 (g / game))",
-         ('Same roles; only b says "all ten"; only a says "other"; a says "games" once more. Graphs leave out "the" '
-          'in a. Not in the graphs: "other" in a and "ten" in b.')),
+         ('Same roles; only b says "all ten"; only a says "other"; a says "games" once more. Not in the graphs: '
+          '"other" in a and "ten" in b.')),
         ("A change of competition policy.", "A change of policies on competition.",
          "(c / change-01 :ARG1 (p / policy :topic (o / competition)))",
          "(c / change-01 :ARG1 (p / policy :mod (o / competition)))",
@@ -832,7 +821,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("They bring less pain, fewer colds.", "They are less known, bring less pain.",
          "(b / bring-01 :ARG0 (t / they) :ARG1 (p / pain :quant (l / less)) :ARG1 (c / cold :quant (m / less)))",
          "(b / bring-01 :ARG0 (t / they :mod (k / known :degree (l / less))) :ARG1 (p / pain :quant (m / less)))",
-         'Same frames; only a says "fewer colds"; only b says "less known". Graphs leave out "are" in b.'),
+         'Same frames; only a says "fewer colds"; only b says "less known".'),
         # Amounts: a bound before a number, what of a range is new, a unit after "of", an amount after a comma.
         ("Oil falls below $70.", "Oil rises above $70.",
          "(f / fall-01 :ARG1 (o / oil) :ARG4 (b / below :op1 (m / monetary-quantity :quant 70 :unit (d / dollar))))",
@@ -857,7 +846,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"Mary")))'),
          ('(t / talk-01 :ARG0 (q / person :name (m / name :op1 "Mary")) :ARG2 (p / person :name (n / name :op1 '
           '"John")))'),
-         'Same names; "John" and "Mary" change places; "called" in a, "talked" in b. Graphs leave out "to" in b.'),
+         'Same names; "John" and "Mary" change places; "called" in a, "talked" in b.'),
         # Another place of a negation shows where both have the word that it negates.
         ("Sadly, she did not call.", "She did not phone, sadly.",
          "(c / call-02 :polarity - :ARG0 (s / she) :mod (a / sad))",
@@ -887,17 +876,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("People escaped unharmed.", "People were not hurt.",
          "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
          "(h / hurt-01 :polarity - :ARG1 (p / person))",
-         ('Both have "People"; b negates "hurt" ("not"); "escaped unharmed" in a, "hurt" in b. Graphs leave out "were" '
-          'in b.')),
+         'Both have "People"; b negates "hurt" ("not"); "escaped unharmed" in a, "hurt" in b.'),
         # What a negation is read to negate may stand in another clause.
         ("There are no gods here, said the monster.", "The monster said that gods are here.",
          "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Words that '
-          'both have come in another order. Graphs leave out "There" in a, "that" in b.')),
+          'both have come in another order. Graphs leave out "that" in b.')),
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
-         'Same roles; only a says "2"; only a says "No.". Graphs leave out "the" in a, "a" in b.'),
+         'Same roles; only a says "2"; only a says "No.".'),
         ("My favourite neighbourhood is colourful.", "My favorite neighborhood is colorful.",
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "favourite" from "favorite", '
@@ -911,8 +899,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph. Words that both have come in another order."),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
-         ('Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman". Graphs leave out '
-          '"The" in a.')),
+         'Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman".'),
         ("He has 2 Tim Tam bars.", "He has 2 bars.",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2 :mod (t / tim-tam)))",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2))",
@@ -966,8 +953,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same names; "Tom" and "Lea" change places; "father" in a, "daughter" in b.'),
         ("No one is without faults.", "Everyone has faults.",
          "(f / fault-01 :polarity - :ARG1 (n / no-one))", "(h / have-03 :ARG0 (e / everyone) :ARG1 (f / fault-01))",
-         ('Both have "faults"; only a has the negation "No one" and "without", b has "Everyone": the parser reads that '
-          'it negates "faults"; only b says "has". Graphs leave out "is" in a.')),
+         ('Both have "faults"; only a has the negation "No one" and "without", b has "Everyone": the parser reads '
+          'that it negates "faults"; only b says "has".')),
         ("The rope is 2 m long.", "The rope is 200 cm long.",
          "(l / long-03 :ARG1 (r / rope) :quant 2)",
          "(l / long-03 :ARG1 (r / rope) :ARG2 (d / distance-quantity :quant 200 :unit (c / cm)))",
@@ -1016,8 +1003,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He doesn't have any money.", "He has no money.",
          "(h / have-03 :polarity - :ARG0 (h2 / he) :ARG1 (m / money))",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (m / money :polarity -))",
-         ('Same frames and roles; "any money" in a, "money" in b. Both negate: "n\'t" in a, "no" in b. Graphs do not '
-          'tell "have" from "has".')),
+         'Same frames and roles; "any money" in a, "money" in b. Both negate: "n\'t" in a, "no" in b.'),
         ("We may not sell it unless Ann agrees.", "We may sell it if Ann agrees.",
          "(p / permit-01 :polarity - :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01 :polarity -))",
          "(p / permit-01 :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01))",
@@ -1050,7 +1036,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and names; "Ann" and "Bob" swap roles in "saw".'),
         ("The barking animals slept soundly.", "The animals slept.",
          "(s / sleep-01 :ARG0 (c / creature :ARG0-of (b / bark-01)))", "(s / sleep-01 :ARG0 (a / animal))",
-         'Both have "animals" and "slept"; only a says "barking"; only a says "soundly".'),
+         'Both have "animals" and "slept"; only a says "barking" and "soundly".'),
         ("Egyptians left quietly.", "Egyptians left.",
          '(l / leave-11 :ARG0 (p / person :mod (c / country :name (n / name :op1 "Egypt"))))',
          '(l / leave-11 :ARG1 (p / person :mod (c / country :name (n / name :op1 "Egypt"))))',
@@ -1104,8 +1090,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"boys".')),
         ("It was not a dog but a cat.", "It was a dog.",
          "(c / contrast-01 :polarity - :ARG1 (d / dog) :ARG2 (c2 / cat))", "(d / dog :domain (i / it))",
-         ('Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat". Graphs leave out "a" '
-          'in a.')),
+         'Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat".'),
         ("Boy, 5, saves sister, 3.", "Boy, 3, saves sister, 5.",
          "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
          ('Same frames and roles; "5" and "3" change places. Not in the graphs: "sister, 3" in both and "5" '
@@ -1122,8 +1107,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'in the graphs: "1 tbsp" in a and "one tablespoon" in b.')),
         ("It's not that I lied.", "I lied.", "(l / lie-08 :ARG0 (i / i) :ARG1-of (i2 / it :polarity -))",
          "(l / lie-08 :ARG0 (i / i))",
-         ('Both have "I" and "lied"; only a has the negation "not"; only a says "It". Graphs leave out "\'s" and '
-          '"that" in a.')),
+         'Both have "I" and "lied"; only a has the negation "not"; only a says "It".'),
         ("A quarter of them and two thirds of us left.", "25% of them and 2/3 of us left.", "(l / leave-11)", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "them" and "us" in both, '
           '"A quarter" and "two thirds" in a and "25%" and "2/3" in b.')),
@@ -1162,18 +1146,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"three" in a and "3" in b.')),
         ("He is two years old, not 18 months old.", "He is a 24-month-old, not an 18-month-old.",
          "(o / old :domain (h / he))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "months old" from '
-          '"month-old" and leave out "a" in b, "an" in b. Not in the graphs: "18" in both, "two" in a and "24" '
-          "in b.")),
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "months old" from "month-old" '
+          'and leave out "an" in b. Not in the graphs: "18" in both, "two" in a and "24" in b.')),
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          'Same frames; "First" has another place.'),
         ("He asked whether she was ill.", 'He asked, "Are you ill?"', "(a / ask-01 :ARG0 (h / he) :ARG1 (i / ill-01))",
          None,
-         ("The parser sees no difference: both have the same graph, though the sentences differ; only a says "
-          '"she"; only b says "you". Graphs do not tell "was" from "Are" and leave out "whether" in a. Not in '
-          'the graphs: "she" in a and "you" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "she"; '
+          'only b says "you". Graphs do not tell "was" from "Are". Not in the graphs: "she" in a and "you" in b.')),
         ("Never has he slept.", "He has never slept.", "(s / sleep-01 :polarity - :ARG0 (h / he) :time (e / ever))",
          None, "The parser sees no difference: both have the same graph."),
         ("A book lay on the desk.", "On the desk lay a book.", "(l / lie-07 :ARG1 (b / book) :ARG2 (d / desk))",
@@ -1181,11 +1163,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A car is driven by the man.", "A man's car is driven away.", "(d / drive-01 :ARG1 (c / car) :ARG0 (m / man))",
          None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "away"; '
-          '"man" has another place. Graphs leave out "\'s" in b, "by the" in a. Not in the graphs: "away" in b.')),
+          '"man" has another place. Graphs leave out "\'s" in b. Not in the graphs: "away" in b.')),
         ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "police". '
-          'Only a is in the passive. Graphs leave out "The" in b. Not in the graphs: "thief" and "river" in both and '
-          '"police" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only b says '
+          '"police". Only a is in the passive. Not in the graphs: "thief" and "river" in both and "police" in b.')),
         ("You like tea, don't you?", "You like tea.", "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea))",
          "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
          ('Same roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
@@ -1196,7 +1177,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A harp is being plucked by a man.", "A man is plucking a lute.",
          "(p / pluck-01 :ARG0 (m / man) :ARG1 (h / harp))", "(p / pluck-01 :ARG0 (m / man) :ARG1 (l / lute))",
          ('Both have "plucked" and "man"; only a says "harp"; only b says "lute". Only a is in the passive. Graphs '
-          'do not tell "being" from "is", "plucked" from "plucking" and leave out "is" in a, "by" in a.')),
+          'do not tell "being" from "is", "plucked" from "plucking" and leave out "by" in a.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
@@ -1216,12 +1197,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
          ('Both have "Several", "saw" and "cats"; only a says "Several people"; only b says "several cats"; only b '
-          'says "man". Graphs leave out "A" in b.')),
+          'says "man".')),
         ("Twelve players scored.", "Twelve scored.", "(s / score-01 :ARG0 (p / player :quant 12))",
          "(s / score-01 :quant 12)", 'Same quantities; only a says "players".'),
         ("Don't open the door.", "He doesn't open the door.", "(o / open-01 :polarity - :ARG1 (d / door))",
          "(o / open-01 :polarity - :ARG0 (h / he) :ARG1 (d / door))",
-         ('Same negations; a may be a command, b is not; only b says "He". Graphs do not tell "Do" from "does".')),
+         'Same negations; a may be a command, b is not; only b says "He".'),
         ("Paul rented it from Eva.", "Eva rented it to Paul.",
          "(r / rent-01 :ARG0 (p / paul) :ARG1 (i / it) :ARG2 (e / eva))",
          "(r / rent-01 :ARG0 (e / eva) :ARG1 (i / it) :ARG2 (p / paul))",
@@ -1232,7 +1213,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "old" and "ill" change places.'),
         ("Two children look.", "A child looks.", "(l / look-01 :ARG0 (c / child :quant 2))",
          "(l / look-01 :ARG0 (c / child))",
-         'Same frames and roles; "Two children" in a, "A child" in b. Graphs do not tell "look" from "looks".'),
+         'Same frames and roles; "Two children" in a, "A child" in b.'),
         ("Ann lit a fire.", "A fire was lit by Ann.", "(l / light-01 :ARG0 (a / ann) :ARG1 (f / fire))", None,
          ('The parser sees no difference: both have the same graph. "Ann" and "fire" change places (passive in b '
           'only), not their roles.')),
