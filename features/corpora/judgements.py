@@ -17,6 +17,7 @@ from features.core.wording import clipped
 from features.corpora.cells import as_text
 from features.corpora.dataset import Dataset, LabelForm
 
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")  # Python also takes 1_000
 _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
 
 
@@ -34,16 +35,14 @@ def read_score(written: str | float | None, dataset: Dataset) -> float | NoJudge
     """
     limits = " from {:g} to {:g}".format(*dataset.score_range) if dataset.score_range else ""
     expected = f"expected a number{limits}"
-    if written is None or not as_text(written).strip():
+    text = as_text(written).strip()
+    if not text:
         if not dataset.unscored:
             raise RowError(RejectCode.BAD_SCORE, f"the score is empty; {expected}")
         return None if dataset.kind == "own" else NoJudgement("not rated")
-    try:
-        score = float(written)
-    except (ValueError, OverflowError):
-        score = math.nan
-    if math.isnan(score):
+    if not _NUMBER.fullmatch(text):
         raise RowError(RejectCode.BAD_SCORE, f"the score {clipped(repr(written))} is not a number; {expected}")
+    score = float(text)
     low, high = dataset.score_range or (-math.inf, math.inf)
     if not (math.isfinite(score) and low <= score <= high):
         raise RowError(RejectCode.BAD_SCORE, f"the score {clipped(repr(written))} is out of range; {expected}")
