@@ -40,7 +40,8 @@ _TOP = click.option(
     metavar="NAME[=WEIGHT]",
     multiple=True,
     callback=_weights,
-    help="Compare by this facet of the encoder, with a weight; may be repeated. Below 0, texts that differ come first.",
+    help="Compare by this facet of the encoder, by default one that has any, with a weight; may be repeated. Below 0, "
+    "texts that differ come first.",
 )
 @ASPECT
 @ENCODER

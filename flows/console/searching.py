@@ -16,7 +16,7 @@ from flows.console.one_shot import name_wrong
 from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
 from training.encoders.loading import load_encoder
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.runs import run_id
 from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder, named_or_in_use
@@ -36,11 +36,11 @@ class Searcher:
         self.here, self.aspect, self._device = Here.read(project), aspect, device
         encoders = () if self.here.project is None else self.here.project.encoders
         for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
-        if facets and aspect is None:  # refused before a route is asked for, which no encoder with facets has
-            FacetLayout.load(named_or_in_use(self.here.runs, encoder, self.here.encoders)[0])
-        self.chosen: Chosen = choose_encoder(
-            self.here.runs, encoder, aspect, among=self.here.encoders, for_aspect=for_aspect
-        )
+        if facets and aspect is None:  # no encoder with facets has routes, of which one would be asked for
+            folder, name = named_or_in_use(self.here.runs, encoder, self.here.encoders, FILE_NAME)
+            self.chosen = Chosen(folder, None, name)
+        else:
+            self.chosen = choose_encoder(self.here.runs, encoder, aspect, self.here.encoders, for_aspect)
         named = self.chosen.name if encoder is None and aspect is not None else encoder
         self.here.use(self.chosen.folder, named)
         self.layout = FacetLayout.load(self.chosen.folder) if facets else None

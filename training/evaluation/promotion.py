@@ -32,7 +32,6 @@ from training.runs import (
     encoder_name,
     find_encoder,
     is_finished,
-    latest_encoder,
     newest,
     run_id,
     training_of,
@@ -117,10 +116,8 @@ def refusal(run: Path) -> str | None:
     return "; ".join(decision.reasons) if decision.holds is False else None
 
 
-def encoder_in_use(runs: Path, name: str | None = None, among: Collection[str] = ()) -> Path:
+def encoder_in_use(runs: Path, name: str) -> Path:
     """Return the encoder of the current run, or the one finished last where none was ever promoted."""
-    if name is None:
-        return encoder_in_use_with(runs, lambda _: True, among) or latest_encoder(runs)
     current = current_run(runs, name)
     return find_encoder(runs, name) if current is None else current / ENCODER
 

@@ -13,7 +13,7 @@ from features import models
 from features.core.errors import ModelError
 from features.core.faults import NoEncoder, NoEncoderForAspect, NotAnEncoder, UnknownModel, WrongRoute
 from training.encoders.loading import routes_in
-from training.evaluation.promotion import encoder_in_use
+from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
 from training.kinds import KINDS
 from training.runs import (
     ENCODER,
@@ -89,13 +89,18 @@ def choose_encoder(
     return Chosen(current[fitting[0]], task_of(current[fitting[0]], aspect), fitting[0])
 
 
-def named_or_in_use(runs: Path | None, name: str | None, among: Collection[str] = ()) -> tuple[Path, str]:
-    """Return the folder and the name of an encoder, whatever its routes: as `choose_encoder` without an aspect."""
+def named_or_in_use(
+    runs: Path | None, name: str | None, among: Collection[str] = (), with_file: str = ""
+) -> tuple[Path, str]:
+    """Return the folder and the name of an encoder, whatever its routes: as `choose_encoder` without an aspect.
+
+    One that is not named has a file, if one is given, or comes with facetflow.
+    """
     if name is not None:
         return named_encoder(runs, name, among), name
-    if runs is None or not finished_encoders(runs):
+    folder = runs and encoder_in_use_with(runs, lambda at: (at / with_file).exists(), among)
+    if folder is None:
         return models.locate(models.BUNDLED_ENCODER), models.BUNDLED_ENCODER
-    folder = encoder_in_use(runs, among=among)
     return folder, encoder_name(folder.parent)
 
 

@@ -1,6 +1,7 @@
 """`facetflow search` and `facetflow neighbours`: results, what is kept between two searches, and bad input."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -296,6 +297,15 @@ def test_vectors_of_another_encoder_are_refused(project, capsys, tmp_path, word_
     assert run(["search", "the cat", "--among", "vectors.parquet", "--encoder", "./other"]) == 0
 
 
+def test_facets_are_those_of_an_encoder_that_has_some_though_another_is_newer(project, capsys):
+    shutil.copytree(project / "runs/animals", project / "runs/faceted")
+    folder = project / "runs/faceted/00001-abcdef/seed-0/encoder"
+    (folder / FILE_NAME).write_text(plan_layout(["animal", "place"], width=2, dimension=5, first=1).text())
+    os.utime(folder / "training.json", (1, 1))
+    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["encoder"] == str(folder)
+
+
 def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_encoder):
     shutil.copytree(word_encoder, tmp_path / "faceted")
     layout = plan_layout(["animal", "place"], width=2, dimension=5, first=1)
@@ -308,13 +318,13 @@ def test_facets_with_weights_order_the_texts(project, capsys, tmp_path, word_enc
     found = json.loads(capsys.readouterr().out)
     assert found["weights"] == {"place": 1.0, "animal": -1.0}
     assert found["found"] == [{"rank": 1, "similarity": 0.5, "text": "a cat in the park", "id": "v"}]
-    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
+    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal", "--encoder", "animals"]) == 1
     assert told(capsys.readouterr().err, CannotExplain)
     routed = project / "runs/animals/00001-abcdef/seed-0/encoder"
     (routed / "modules.json").unlink()
     (routed / "modules.json").write_text('[{"type": "models.Router", "path": ""}]')
     (routed / "router_config.json").write_text('{"structure": {"animal": [], "place": []}}')
-    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal"]) == 1
+    assert run(["search", "a dog", "--among", "texts.tsv", "--facet", "animal", "--encoder", "animals"]) == 1
     assert told(capsys.readouterr().err, CannotExplain), "a route was asked for, and no encoder with facets has one"
     for wrong in (["animal=much"], ["animal=nan"], ["animal=1e308", "place=1e308"], ["animal=2", "animal"]):
         capsys.readouterr()

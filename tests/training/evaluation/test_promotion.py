@@ -119,13 +119,17 @@ def test_the_link_is_no_run_of_its_own(runs):
 def test_the_promoted_encoder_is_the_one_in_use_and_without_one_the_newest(runs):
     assert encoder_in_use(runs, "syntax") == runs / TWO / "encoder"
     promote(runs / ONE, "syntax")
-    assert encoder_in_use(runs, "syntax") == encoder_in_use(runs) == runs / ONE / "encoder"
-    assert encoder_in_use(runs, among=["twin"]) == runs / OTHER / "encoder", "it was never promoted"
+    assert encoder_in_use(runs, "syntax") == encoder_in_use_with(runs, Path.exists) == runs / ONE / "encoder"
+    assert encoder_in_use_with(runs, Path.exists, among=["twin"]) == runs / OTHER / "encoder", "it was never promoted"
     assert encoder_in_use_with(runs, lambda folder: folder != runs / ONE / "encoder") == runs / OTHER / "encoder"
     promote(runs / OTHER, "twin")
-    assert encoder_in_use(runs) == runs / OTHER / "encoder", "of several the newest; TWO was not promoted"
-    assert encoder_in_use(runs, among=["syntax"]) == runs / ONE / "encoder", "the project no longer has a twin"
-    assert encoder_in_use(runs, among=["another"]) == runs / OTHER / "encoder"
+    assert encoder_in_use_with(runs, Path.exists) == runs / OTHER / "encoder", (
+        "of several the newest; TWO was not promoted"
+    )
+    assert encoder_in_use_with(runs, Path.exists, among=["syntax"]) == runs / ONE / "encoder", (
+        "the project no longer has a twin"
+    )
+    assert encoder_in_use_with(runs, Path.exists, among=["another"]) == runs / OTHER / "encoder"
 
 
 def test_a_current_run_whose_encoder_is_gone_stops_nothing_and_a_refused_one_is_the_last_resort(runs):
@@ -134,7 +138,7 @@ def test_a_current_run_whose_encoder_is_gone_stops_nothing_and_a_refused_one_is_
     assert encoder_in_use_with(runs, lambda folder: folder != runs / ONE / "encoder") == runs / OTHER / "encoder"
     (runs / OTHER / "encoder" / "training.json").unlink()
     (runs / OTHER / "encoder").rmdir()
-    assert encoder_in_use(runs) == runs / ONE / "encoder"
+    assert encoder_in_use_with(runs, Path.exists) == runs / ONE / "encoder"
     only_refused = encoder_in_use_with(runs, lambda folder: folder == runs / TWO / "encoder")
     assert only_refused == runs / TWO / "encoder"
 
@@ -145,7 +149,7 @@ def test_what_is_not_finished_is_not_in_use(runs):
     begun = runs / "syntax/00003-aaaaaa/seed-0"
     (begun / "encoder").mkdir(parents=True)
     (begun / "train.json").touch()
-    assert encoder_in_use(runs) == runs / TWO / "encoder"
+    assert encoder_in_use_with(runs, Path.exists) == runs / TWO / "encoder"
 
 
 def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
@@ -153,7 +157,7 @@ def test_an_encoder_that_can_do_something_is_sought_among_those_that_can(runs):
         return folder.parents[2].name == "twin"
 
     promote(runs / TWO, "syntax")
-    assert encoder_in_use(runs) == runs / TWO / "encoder"
+    assert encoder_in_use_with(runs, Path.exists) == runs / TWO / "encoder"
     assert encoder_in_use_with(runs, is_a_twin) == runs / OTHER / "encoder"
     assert encoder_in_use_with(runs, lambda folder: False) is None
 
@@ -165,7 +169,10 @@ def test_of_encoders_finished_at_the_same_time_every_process_uses_the_same(tmp_p
         encoder.mkdir(parents=True)
         (encoder / "training.json").write_text("{}")
         os.utime(encoder / "training.json", (0, 0))
-    assert encoder_in_use(tmp_path, among=names[1:]) == tmp_path / "encoder1" / "00001-aaaaaa" / "seed-0" / "encoder"
+    assert (
+        encoder_in_use_with(tmp_path, Path.exists, among=names[1:])
+        == tmp_path / "encoder1" / "00001-aaaaaa" / "seed-0" / "encoder"
+    )
 
 
 def test_something_else_of_that_name_is_left_alone(runs):
