@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,6 +15,7 @@ from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
+from training.runs import training_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -36,7 +38,6 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     Modules are those of sentence-transformers and of `training.modules`; no code in the folder is run.
     """
     with importing("encoders need torch and sentence-transformers", "encoders"):
-        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         from features.parsers.onednn import use_onednn
@@ -49,10 +50,8 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
-    except (OSError, RuntimeError, ValueError, TypeError, SafetensorError) as error:
-        # A TypeError where a module lacks its settings; a RuntimeError may be about something else than its weights.
-        why = _misfit(error, folder) if isinstance(error, RuntimeError) else str(error).partition("\n")[0].rstrip(".")
-        if why is None or system_number(error) not in {None, errno.ENOENT}:
+    except Exception as error:  # libraries raise anything where a configuration has another form
+        if system_number(error) not in {None, errno.ENOENT} or (why := _damage(error, folder)) is None:
             raise
         raise _damaged(folder, f"cannot be loaded ({why})") from error
     use_onednn(encoder)
@@ -81,12 +80,17 @@ def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer"
     return model
 
 
-def _misfit(error: RuntimeError, folder: Path) -> str | None:
-    """Return which weights do not fit the configuration beside them; None for an error about something else."""
+def _damage(error: Exception, folder: Path) -> str | None:
+    """Return why an encoder cannot be loaded; None for an error that may be about something else."""
+    from safetensors import SafetensorError
+
     text = str(error)
+    if isinstance(error, OSError | ValueError | TypeError | SafetensorError):  # a TypeError where settings are lacking
+        return text.partition("\n")[0].rstrip(".")
     module = re.search(r"loading state_dict for (\w+)", text)
     if not module and "ignore_mismatched_sizes" not in text:
-        return None
+        changed = resized(folder, training_of(folder).get("files", {}))
+        return f"{changed[0]!r} is not the file that was trained" if changed else None
     files = sorted(folder.rglob(_WEIGHTS), key=lambda file: len(file.parts))
     if module:  # its folder is called `2_GraphPooling`, or `country_0_Dense` in that of routes
         files = [file for file in files if file.parent.name.endswith(f"_{module[1]}")] or files
@@ -118,6 +122,12 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
                     f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
                     f"{len(layers)}"
                 )
+
+
+def resized(folder: Path, sizes: Mapping[str, int]) -> list[str]:
+    """Return the files of an encoder, path → bytes, that are missing or have another size."""
+    files = {name: folder / name for name in sizes}
+    return [name for name, file in files.items() if not file.is_file() or file.stat().st_size != sizes[name]]
 
 
 def transformer_folder(folder: Path) -> str:

@@ -17,6 +17,7 @@ from features import models
 from features.core.faults import EncoderDamaged, OtherSettings
 from training.encoders.backbone import Backbone
 from training.encoders.frozen_states import SharedStates
+from training.encoders.loading import resized
 from training.encoders.ratings import ChosenRatings, chosen_ratings
 from training.encoders.settings import EncoderSettings, is_chosen, score_in_words
 from training.jobs import TRAIN, TrainingJob
@@ -168,17 +169,12 @@ def sizes_of(encoder: Path) -> dict[str, int]:
 
 def _check_files(encoder: Path, sizes: Mapping[str, int]) -> None:
     """Check that the files of an encoder have the sizes in its training.json: none is missing, no weights truncated."""
-    now = sizes_of(encoder)
-    for name, size in sizes.items():
-        if name not in now:
-            wrong = f"lacks {name},"
-        elif now[name] != size and name.endswith(".safetensors"):  # later commands may change JSON files
-            wrong = f"has {name} with {now[name]} bytes, not {size},"
-        else:
-            continue
-        raise EncoderDamaged(
-            f"The encoder {str(encoder)!r} {wrong} so it is damaged: delete the folder, then train it again."
-        )
+    for name in resized(encoder, sizes):
+        if name.endswith(".safetensors") or not (encoder / name).is_file():  # later commands may change JSON files
+            raise EncoderDamaged(
+                f"The encoder {str(encoder)!r} lacks the {sizes[name]} bytes of {name}, so it is damaged: delete the "
+                "folder, then train it again."
+            )
 
 
 def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:

@@ -15,6 +15,7 @@ from sentences import refused
 from features.core.faults import BackboneUnfit, EncoderDamaged, LibraryMissing
 from features.parsers.devices import resolve_device
 from training.encoders.loading import load_encoder, load_start
+from training.encoders.running import sizes_of
 
 STORED = Path(__file__).parents[1] / "evaluation" / "stored"
 
@@ -26,6 +27,18 @@ STORED = Path(__file__).parents[1] / "evaluation" / "stored"
 def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, missing):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
     (folder / missing).unlink()
+    with refused(EncoderDamaged):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize(("file", "content"), [("config_sentence_transformers.json", "[]"), ("modules.json", "[{}]")])
+def test_a_file_of_another_size_than_was_trained_is_told_where_loading_fails(tiny_encoder, tmp_path, file, content):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
+    sizes = sizes_of(folder)
+    (folder / file).write_text(content)
+    with pytest.raises((AttributeError, KeyError)):  # an encoder whose sizes nobody knows is not blamed
+        load_encoder(folder)
+    (folder / "training.json").write_text(json.dumps({"settings": {}, "files": sizes}))
     with refused(EncoderDamaged):
         load_encoder(folder)
 
