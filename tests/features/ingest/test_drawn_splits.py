@@ -282,8 +282,10 @@ def test_keys_that_nothing_reads_are_told_where_their_rows_lack_one_that_is_read
         "again."
     )
     # The fourth row has no text, the fifth and the sixth no label: they are rejects, and counted as such.
-    assert task.startswith("1 text has no label in the aspect 'task' among the 3 of 'papers': what learns from this")
-    assert area.startswith("1 text has no label in the aspect 'area' among the 3 of 'papers'")
+    assert task.startswith(
+        "1 text has no label in the aspect 'task' among the 3 in the files of 'papers': what learns from it"
+    )
+    assert area.startswith("1 text has no label in the aspect 'area' among the 3 in the files of 'papers'")
 
 
 def test_a_single_labelled_text_is_told_in_the_singular(tmp_path):

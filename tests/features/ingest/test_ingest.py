@@ -249,7 +249,10 @@ def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run,
     ("labels", "told"),
     [
         (["yes", "no", "yes"], []),
-        (["yes", "", "no"], ["1 pair has no label among the 3 of 'pairs': what learns from a label, or is scored"]),
+        (
+            ["yes", "", "no"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label, or is"],
+        ),
         (["", "", ""], ["No pair of 'pairs' has a label: check the column that `columns` names for it."]),
         (
             ["yes", "Yes", "no"],
@@ -311,10 +314,26 @@ def test_two_judgements_of_one_pair_are_told(tmp_path, write, run, stored, judge
     [
         (["yes", "no", "no"], ["yes", "", "no"], []),
         (["yes", "no", "no"], ["", "", ""], []),
-        (["yes", "", "no"], ["", "", ""], ["1 pair has no label among the 3 of 'pairs': what learns from a label"]),
-        (["yes", "", "no"], ["yes", "no", "no"], ["1 pair has no label among the 3 of 'pairs': what learns from a"]),
-        (["", "", ""], ["yes", "no", "no"], ["3 pairs have no label among the 3 of 'pairs': what learns from a label"]),
-        (["yes", "no"], ["", "no", ""], ["1 pair has no label among the 3 of 'pairs': what learns from a label"]),
+        (
+            ["yes", "", "no"],
+            ["", "", ""],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label"],
+        ),
+        (
+            ["yes", "", "no"],
+            ["yes", "no", "no"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a"],
+        ),
+        (
+            ["", "", ""],
+            ["yes", "no", "no"],
+            ["3 pairs have no label among the 3 in the files of 'pairs': what learns from a label"],
+        ),
+        (
+            ["yes", "no"],
+            ["", "no", ""],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label"],
+        ),
     ],
     ids=["emptied", "all emptied", "emptied more", "filled in", "all filled in", "new without"],
 )
