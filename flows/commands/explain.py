@@ -1,5 +1,6 @@
 """`facetflow explain` and `explore`: what two sentences have in common, in a terminal, and with more in a browser."""
 
+import os
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,3 +160,4 @@ def explore(project: Path, *, encoder: str | None, texts: str, port: int | None,
         explorer.run()
     except KeyboardInterrupt:
         say("The explorer has ended.")
+        os._exit(0)  # a model that is computing in its thread would abort the end of the interpreter

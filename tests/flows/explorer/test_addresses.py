@@ -1,5 +1,8 @@
 """The description of the addresses by OpenAPI: it names all of them, and every parameter that a view reads."""
 
+import signal
+import subprocess
+import sys
 import threading
 
 import httpx
@@ -65,3 +68,26 @@ def test_ending_the_explorer_while_a_page_is_made_is_no_error(monkeypatch, capfd
         asking.join()
     ended.set()
     assert "Traceback" not in capfd.readouterr().err
+
+
+COMPUTING = """
+import torch
+from flows.command_line import main
+from flows.explorer.session import Session
+
+def compute(_):
+    while True:
+        torch.ones(500, 500) @ torch.ones(500, 500)
+
+Session.load = lambda self: self.background.begin(("endless",), compute, "Computing")
+main(["explore", "--no-browser"])
+"""
+
+
+def test_ending_the_explorer_while_a_model_computes_is_no_error(tmp_path):
+    command = [sys.executable, "-P", "-c", COMPUTING]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as explorer:
+        address = explorer.stdout.readline().strip()
+        assert httpx.get(address, trust_env=False).is_redirect
+        explorer.send_signal(signal.SIGINT)
+        assert explorer.wait() == 0
