@@ -70,7 +70,8 @@ class Background:
         """
         asked = self.begin(key, job, note)
         if not wait([asked.result], patience).done:
-            raise Working((self._running or asked).note)
+            ahead = self._running
+            raise Working(asked.note if ahead in {asked, None} else f"{asked.note}, after this: {ahead.note}")
         with self._lock:
             if asked.result.exception() is not None:  # the next request tries again
                 self._jobs.pop(key, None)

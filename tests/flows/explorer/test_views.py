@@ -487,7 +487,9 @@ def test_a_page_says_what_is_being_done():
     with pytest.raises(Working):
         background.result_of(("a",), job, "Reading", patience=0)
     begun.wait()
-    with pytest.raises(Working, match="Reading line 7"):
+    with pytest.raises(Working, match=r"^Reading line 7$"):
+        background.result_of(("a",), job, "Reading", patience=0)
+    with pytest.raises(Working, match=r"^Waiting, .*: Reading line 7$"):
         background.result_of(("b",), lambda _: 8, "Waiting", patience=0)
     may_end.set()
     assert background.result_of(("a",), job, "Reading") == 7
