@@ -3,7 +3,7 @@
     progress.jsonl   {"step": 40, "loss": 0.31, …}   {"step": 40, "dev_mean": 0.52, "best": true}
                      ──> one small chart for each number, over the steps; both trainings in one chart
 
-While a training runs, its page asks for the charts again every few seconds, and keeps its place.
+The list, and the page of a training that runs, are asked for again every few seconds, and keep their place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class RunsView(View):
             "messages": run_messages(listed),
             "reports": [run for run in states if (settings.runs / run / REPORT_FILE).is_file()],
             "states": states,
-            "is_live": "running" in (states[name] for name in chosen or states),
+            "is_live": "running" in (states[name] for name in chosen),
             "charts": _charts(list(courses.values())),
             "tables": [],
             "note": "",

@@ -51,7 +51,7 @@ if (document.querySelector('.working')) {
   again();
 }
 
-// What changes while a training runs is asked for again, and replaced where it stands.
+// What changes while trainings run is asked for again, and replaced where it stands.
 const renew = async () => {
   const live = [...document.querySelectorAll('[data-live]')];
   if (!live.length) return;
@@ -59,7 +59,7 @@ const renew = async () => {
     const page = await read(location.href);
     for (const old of live) {
       const made = page.getElementById(old.id), focused = old.contains(document.activeElement) && document.activeElement.href;
-      if (!made) continue;
+      if (!made || made.isEqualNode(old)) continue;
       old.replaceWith(document.importNode(made, true));
       if (focused) [...document.querySelectorAll(`#${old.id} a`)].find(each => each.href === focused)?.focus({ preventScroll: true });
     }

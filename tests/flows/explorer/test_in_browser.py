@@ -113,6 +113,18 @@ def test_a_running_training_is_followed_without_reload(browser, shown, in_projec
     shutil.rmtree(run.parents[1])
 
 
+def test_a_training_that_begins_is_listed_without_reload(browser, shown, in_project):
+    shown("/runs")
+    browser.run("window.same = document.querySelector('#trainings');")
+    time.sleep(4)
+    assert browser.run("return window.same.isConnected;")  # what has not changed stays, with its selection and place
+    run = in_project.session.here.runs / "other/00001-abcdef/seed-0"
+    with recorded(run, {}):
+        wait(lambda: "other/00001" in browser.run("return document.querySelector('#trainings').textContent;"))
+        assert browser.run("return window.same !== undefined;")
+    shutil.rmtree(run.parents[1])
+
+
 def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(browser, shown):
     shown(ADDRESSES["pair"])
     browser.run("window.same = true; document.querySelector('a[data-in-place][href*=\"facet=concepts\"]').click();")
