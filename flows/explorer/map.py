@@ -105,9 +105,9 @@ class MapView(View):
         legend = [{"label": label, "count": count} for label, count in counts]
         shown = [value for value in values if value is not None]
         scale = {"legend": legend, "ends": [min(shown), max(shown)] if shown else []}
-        others = sum(label not in dict(counts) for label in labels)
+        grey = {"others": sum(label not in dict(counts) for label in labels), "unmeasured": len(values) - len(shown)}
         return Answer(
-            scale | {"searched": searched, "drawn": len(points), "options": options, "seed": SEED, "others": others},
+            scale | grey | {"searched": searched, "drawn": len(points), "options": options, "seed": SEED},
             {"colour": colour, "of": searched.drawn_from or len(searched)} | scale | {"points": points},
         )
 

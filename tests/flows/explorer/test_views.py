@@ -344,6 +344,7 @@ def test_texts_of_a_release_are_placed_and_coloured_by_label_metric_and_facet(in
     assert sum(entry["count"] for entry in by_label["legend"]) == len(in_project.texts)
     of = {point["text"]: point["value"] for point in in_project.json("/map?colour=metric:smatch")["points"]}
     assert (of["Two cats look."], of["A cat looks."], of["A dog sings."]) == (0.5, 0.75, None)
+    assert f"Grey: {list(of.values()).count(None)} texts" in in_project.page("/map?colour=metric:smatch")
     of = {p["text"]: p["value"] for p in in_project.json("/map?colour=facet:srl&like=Prices+fall.")["points"]}
     assert max(of, key=of.get) == "Prices fall."
     assert of["Prices fall."] == pytest.approx(1, abs=1e-3)
