@@ -117,7 +117,8 @@ def texts_of_release(store: Location, corpus: str | None = None) -> SearchedText
         rows = chosen.labels.select("text", "aspect", "label").unique().sort("aspect", "label").rows()
         for position, aspect, label in rows:
             by_text[position].setdefault(aspect, []).append(label)
-        return SearchedTexts(chosen.texts, (), tuple(by_text), _origin(corpus, chosen.source["release"]))
+        origin = _origin(corpus, chosen.source["release"]) + ("" if corpus else ", those with labels")
+        return SearchedTexts(chosen.texts, (), tuple(by_text), origin)
     pinned = OpenRelease(store)
     columns = ("corpus", "sentence_a", "sentence_b")
     without = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))

@@ -98,7 +98,7 @@ def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, la
     assert run(["search", "a cat, park", "-k", "1"]) == 0
     out, err = capsys.readouterr()
     assert out == "  1  1.000  a cat in the park\n            animal: cat; place: park\n"
-    assert "among 5 texts of release 1:" in err
+    assert "among 5 texts of release 1, those with labels:" in err
     assert run(["search", "a cat", "--among", "zoo", "-k", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["found"][0]["labels"] == {"animal": ["cat"]}
     assert run(["search", "a cat", "--among", "zo"]) == 1
