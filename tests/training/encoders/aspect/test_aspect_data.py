@@ -52,6 +52,7 @@ def plan(data, chosen):
         (many(4, "x"), {}, NothingToLearn),
         (many(1, "x"), {}, NothingToLearn),
         (many(6, "xyzuvw"), {"min_texts": 2}, NothingToLearn),
+        (many(4, "xxyz"), {"min_texts": 2}, NothingToLearn),
         (many(6, "xyz"), {"held_out_labels": 0.99}, NothingToLearn),
         (many(4, "wxyz"), {}, NothingToLearn),
         (many(4, "xy", split="test"), {}, NoTrainingData),
@@ -65,6 +66,7 @@ def plan(data, chosen):
         "one label",
         "one text",
         "rare",
+        "all but one rare",
         "held out",
         "all alone",
         "no training split",
@@ -88,6 +90,7 @@ def test_a_text_of_another_split_is_not_learnt_from_and_that_is_told(caplog):
     learnt = learnt_from(texts(*rows), settings())
 
     assert learnt.labels.filter(split="train").height == 4
+    assert learnt.labels.filter(split="dev").height == 1, "the model is chosen on it"
     assert "also in another split: 2 texts of split 'train'" in caplog.text
 
 
@@ -97,6 +100,13 @@ def test_a_text_of_a_corpus_that_is_not_learnt_from_is_not_counted(caplog):
     rows = data.labels.with_columns(corpus=pl.when(of_other).then(pl.lit("other")).otherwise("corpus"))
     learnt_from(LabelledTexts(data.texts, rows, data.source), settings(corpora=["papers"]))
     assert "also in another split" not in caplog.text
+
+
+def test_a_text_of_another_split_of_a_corpus_that_is_not_learnt_from_is_not_learnt_from_either():
+    data = texts(*many(6, "xy"), *many(1, "x", split="test"), ("task train 0", "test", "task", "x"))
+    rows = data.labels.with_columns(corpus=pl.when(split="test").then(pl.lit("other")).otherwise("corpus"))
+    learnt = learnt_from(LabelledTexts(data.texts, rows, data.source), settings(corpora=["papers"]))
+    assert {learnt.texts[text] for text in learnt.labels["text"]} == {f"task train {number}" for number in range(1, 6)}
 
 
 def test_a_text_of_another_split_in_another_spelling_is_not_learnt_from_either(caplog):
@@ -111,19 +121,21 @@ def test_a_text_of_another_split_in_another_spelling_is_not_learnt_from_either(c
     ]
 
 
-def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen():
+@pytest.mark.parametrize("objective", ["info_nce", "simcse"])
+def test_labels_that_are_held_out_are_named_and_no_text_of_them_is_seen(objective):
     data = texts(
         *many(200, [f"label {n}" for n in range(20)]), *many(40, [f"label {n}" for n in range(20)], split="dev")
     )
-    made = plan(data, settings(held_out_labels=0.3))
+    made = plan(data, settings(held_out_labels=0.3, objective=objective))
 
     held = set(made.chosen.held_out["task"])
     assert 0 < len(held) < 20
     labels = dict(data.labels.select("text", "label").iter_rows())
     (lesson,) = made.lessons
-    assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev.texts)} == {
+    assert {labels[text] for text in (*lesson.maker.texts, *lesson.dev.texts, *made.texts)} == {
         f"label {n}" for n in range(20)
     } - held
+    assert set(plan(data, settings(held_out_labels=0.3, held_out_seed=1)).chosen.held_out["task"]) != held
 
 
 def test_dev_texts_that_are_all_alike_are_not_said_to_be_unlike(caplog):
@@ -131,7 +143,8 @@ def test_dev_texts_that_are_all_alike_are_not_said_to_be_unlike(caplog):
     assert "all texts of split 'dev' that share a label share one with every other: there is nothing" in caplog.text
     caplog.clear()
     plan(texts(*many(12, "xy"), *many(2, "xy", split="dev")), settings())
-    assert "no two texts of split 'dev' are alike: there is nothing" in caplog.text
+    assert "no two texts of split 'dev' are alike: there is nothing to choose the best model by, the last" in caplog.text
+    assert "few texts to train on: 12, less than one batch (32)" in caplog.text
 
 
 def test_simcse_learns_from_texts_whose_labels_are_rare_or_missing():
@@ -142,8 +155,24 @@ def test_simcse_learns_from_texts_whose_labels_are_rare_or_missing():
 
 def test_the_texts_of_an_intersection_are_those_with_a_label_in_each_aspect():
     rows = [*many(12, "xy"), *(("task train " + str(n), "train", "area", "pq"[n % 2]) for n in range(8))]
+    rows += [(f"dev {n}", "dev", aspect, "x") for n in range(4) for aspect in ("task", "area")[: 1 + n % 2]]
     made = plan(texts(*rows), settings(aspects=["task", "area"], combine="intersection"))
-    assert len(made.texts) == 8
+    assert (len(made.texts), len(made.dev)) == (8, 2)
+
+
+def test_negatives_are_drawn_as_the_settings_say_and_share_not_even_a_rare_label():
+    rows = [(f"{label} {n}", "train", "task", label) for label in "xy" for n in range(4)]
+    rows += [(text, "train", "task", "rare") for text in ("x 0", "y 0")]
+    rows += [(text, "train", "area", "p") for text in ("x 0", "y 0", "y 1")]
+    data = texts(*rows)
+
+    def negatives(**given):
+        (lesson,) = plan(data, settings(min_texts=3, **given)).lessons
+        drawn = lesson.maker.draw(seed=0, epoch=0, each=20)
+        return {data.texts[negative] for negative in drawn.negatives[drawn.anchors == data.texts.index("x 0")]}
+
+    assert negatives() == {"y 1"}, "of those that are like it in another aspect, that without its rare label"
+    assert negatives(negatives="any") == {"y 1", "y 2", "y 3"}
 
 
 @pytest.mark.parametrize(
