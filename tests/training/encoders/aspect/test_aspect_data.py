@@ -143,7 +143,9 @@ def test_dev_texts_that_are_all_alike_are_not_said_to_be_unlike(caplog):
     assert "all texts of split 'dev' that share a label share one with every other: there is nothing" in caplog.text
     caplog.clear()
     plan(texts(*many(12, "xy"), *many(2, "xy", split="dev")), settings())
-    assert "no two texts of split 'dev' are alike: there is nothing to choose the best model by, the last" in caplog.text
+    assert (
+        "no two texts of split 'dev' are alike: there is nothing to choose the best model by, the last" in caplog.text
+    )
     assert "few texts to train on: 12, less than one batch (32)" in caplog.text
 
 

@@ -6,14 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize, Router
 from sentences import refused
 
 from features.core.faults import BackboneUnfit, NameNotAllowed
-from training.data.triplets import TripletMaker, in_batch_mask
+from training.data.triplets import TripletMaker, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
-from training.encoders.aspect.task import AspectTask, start_model
+from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
+from training.encoders.loading import load_start
+from training.loop.settings import LoopSettings
 from training.objectives import info_nce_loss
 
 COMBINED = [
@@ -69,6 +73,54 @@ def test_no_positive_of_an_anchor_is_among_its_negatives_in_any_batch(make, give
     assert seen <= train
 
 
+def test_batches_are_of_the_lessons_in_turn_and_of_other_triplets_in_each_epoch(make):
+    _, task = make(**COMBINED[3], triplets_per_text=3, loop={"batch_size": 4})
+    epochs = [task.batches(epoch) for epoch in (0, 1)]
+    positives = [
+        {(a, c) for each in batches for a, c in zip(each.anchors, each.candidates, strict=False)} for batches in epochs
+    ]
+    assert positives[0] != positives[1]
+    lessons = [batch.lesson for batch in epochs[0]]
+    assert lessons not in (sorted(lessons), sorted(lessons, reverse=True))
+    for number, lesson in enumerate(task.curriculum.lessons):
+        triplets = 3 * len(lesson.maker.draw(seed=0, epoch=0))
+        assert sum(len(batch) for batch in epochs[0] if batch.lesson == number) == triplets
+    task.settings = task.settings.model_copy(update={"loop": LoopSettings(batch_size=triplets - 1)})
+    assert {len(batch) for batch in task.batches(0)} == {triplets - 1}, "a triplet alone has no other negatives"
+
+
+@pytest.mark.parametrize(
+    ("given", "candidates", "texts"),
+    [({}, 2, None), ({"objective": "multiple_negatives"}, 1, None), ({"objective": "simcse"}, 1, 2)],
+    ids=["info_nce", "multiple negatives", "simcse"],
+)
+def test_a_batch_has_the_candidates_of_its_objective_and_each_text_once_but_where_dropout_is_learnt_from(
+    make, monkeypatch, given, candidates, texts
+):
+    _, task = make(**given)
+    seen = []
+
+    def noted(*some, **given):
+        seen.append(some[2].tolist())
+        return embed_together(*some, **given)
+
+    monkeypatch.setattr("training.encoders.aspect.task.embed_together", noted)
+    batch = task.batches(0)[0]
+    task.losses(batch)
+    assert len(batch.candidates) == candidates * len(batch)
+    every = [*batch.anchors, *batch.candidates]
+    assert sorted(seen[0]) == (sorted(every) if texts else sorted(set(every)))
+
+
+def test_without_a_mask_a_text_with_the_label_of_the_anchor_is_its_negative(make):
+    _, task = make(objective="multiple_negatives", masked=False)
+    batch = task.batches(0)[0]
+    shared = task.curriculum.lessons[0].maker.shared
+    masked = task._masked(shared, batch.anchors, batch.candidates).numpy()
+    assert (masked == same_text_mask(batch.anchors, batch.candidates)).all()
+    assert masked.sum() < in_batch_mask(shared, batch.anchors, batch.candidates).sum()
+
+
 @pytest.mark.parametrize("given", COMBINED[2:], ids=NAMES[2:])
 @pytest.mark.parametrize("layers", [1, "all"])
 def test_pieces_change_no_gradient(make, given, layers):
@@ -106,8 +158,6 @@ def test_pieces_are_embedded_again_with_the_same_dropout(make):
 
 
 def test_a_route_begins_as_the_backbone(make, tiny_encoder):
-    from sentence_transformers import SentenceTransformer
-
     _, task = make(**COMBINED[3])
     texts = ["the cat in the park", "a red dog"]
     expected = SentenceTransformer(str(tiny_encoder), device="cpu").encode(texts)
@@ -120,6 +170,28 @@ def test_embeddings_that_are_not_finite_have_no_dev_score_and_the_loop_says_what
     for weights in task.backbone.tuned_parameters().values():
         weights.data.fill_(np.nan)
     assert np.isnan(task.judge().value)
+
+
+def test_dev_texts_that_are_all_alike_choose_nothing(make):
+    _, task = make()
+    (lesson,) = task.curriculum.lessons
+    alike = pl.DataFrame([(0, "animal", "cat"), (1, "animal", "cat")], schema=NO_LABELS.schema, orient="row")
+    dev = TripletMaker(alike, ["animal"], "any", every=alike, n_texts=len(task.tokens.lengths))
+    task.curriculum = replace(task.curriculum, lessons=(replace(lesson, dev=dev),))
+    assert task.judge() is None
+
+
+def test_dev_texts_are_embedded_by_the_route_of_their_lesson_without_dropout_and_the_lowest_loss_is_best(make):
+    _, task = make(**COMBINED[3], choose_by="loss")
+    task.train()
+    judged = task.judge()
+    assert task.judge().scores == judged.scores
+    assert judged.value == -judged.scores["loss"]
+    place = task.backbone.model[position_of_layers(task.backbone.model, task.settings)]
+    torch.nn.init.normal_(place.sub_modules["place"][0].linear.weight)
+    again = task.judge().scores
+    assert again["loss_animal"] == judged.scores["loss_animal"]
+    assert again["loss_place"] != judged.scores["loss_place"]
 
 
 def test_the_dev_scores_of_routes_have_the_names_of_these_routes(make, caplog):
@@ -174,3 +246,29 @@ def test_a_backbone_with_routes_gets_no_others(make, tmp_path):
     task.backbone.model.save_pretrained(str(tmp_path), create_model_card=False)
     with refused(BackboneUnfit):
         start_model(tmp_path, task.settings, ["animal", "country"], "cpu")
+
+
+@pytest.mark.parametrize("routes", [[], ["animal", "place"]], ids=["map", "routes"])
+def test_new_layers_come_before_embeddings_are_normalised_at_a_rate_of_their_own_and_do_not_decay(
+    job, tiny_encoder, tmp_path, routes
+):
+    model = SentenceTransformer(str(tiny_encoder), device="cpu")
+    model.append(Normalize())
+    model.save_pretrained(str(tmp_path / "unit"), create_model_card=False)
+    settings = job(**(COMBINED[3] if routes else {"layers_tuned": 0}), route_learning_rate=4e-3).settings
+    model = start_model(tmp_path / "unit", settings, routes, "cpu")
+    assert isinstance(model[-1], Normalize)
+    assert isinstance(model[position_of_layers(model, settings)], Router if routes else Dense)
+    backbone = Backbone(model, settings, torch.float32)
+    (layers,) = (group for group in AspectTask(backbone, None, None, settings).groups if group.factor != 1)
+    assert (layers.factor, layers.decays, len(layers.parameters)) == (4, False, max(1, len(routes)))
+
+
+@pytest.mark.parametrize(("kind", "asked", "longest"), [("bert", 8, 8), ("bert", 999, 0), ("roberta", 999, -2)])
+def test_texts_are_cut_where_the_settings_or_the_backbone_say(job, tiny_encoder, monkeypatch, kind, asked, longest):
+    model = load_start(tiny_encoder, "tiny", device="cpu")
+    config = model.transformers_model.config
+    monkeypatch.setattr(config, "model_type", kind)
+    monkeypatch.setattr("training.encoders.aspect.task.load_start", lambda *_, **__: model)
+    found = start_model(tiny_encoder, job(max_tokens=asked).settings, [], "cpu").max_seq_length
+    assert found == (longest if longest > 0 else config.max_position_embeddings + longest)
