@@ -69,7 +69,7 @@ class Known:
         self.label_of: dict[LabelId, str] = dict(zip(self.labels["label_id"], self.labels["label"], strict=True))
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
         texts = self.labels if placed_labels is None else placed_labels
-        of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique().sort())
+        of_texts = texts.group_by("corpus", "sentence").agg(pl.col("split").unique())
         self.splits_of_text: dict[tuple[str, SentenceId], tuple[Split, ...]] = {
             (corpus, sentence): tuple(splits) for corpus, sentence, splits in of_texts.iter_rows()
         }

@@ -67,7 +67,7 @@ class Sentences:
         shard = self._known.shards_of(ids)
         for others, shards in self._placed:
             here = places(ids, others)
-            shard = np.where((here >= 0) & (shard < 0), shards[here], shard)
+            shard = np.where(here >= 0, shards[here], shard)
         wanted = taken[shard[taken] < 0]
         first = np.empty(len(ids), np.uint32)
         order = np.arange(len(wanted), dtype=np.uint32)

@@ -88,7 +88,10 @@ def test_a_sentence_that_is_too_long_is_a_reject(tmp_path, write, run):
     assert reject.entity_id == pair_id(
         "pairs", "train", "positive", sentence_id("one two three four"), sentence_id("B"), 0
     )
-    assert reject.message.startswith("p.tsv:3: a sentence has 4 words; expected at most 3")
+    told = "p.tsv:3: a sentence has 4 words; expected at most 3"
+    assert reject.message.startswith(told)
+    write(tmp_path / "p.tsv", [("C", "D", 1), ("B", "one two three four", 1)])
+    assert run(tmp_path, max_words=3).rejects[0].message.startswith(told)
     assert ingested.report.splits[0].rejected == 1
     assert sentence_id("one two three four") not in {
         id_ for rows in ingested.tables["sentences"].values() for id_ in rows["sentence_id"]
