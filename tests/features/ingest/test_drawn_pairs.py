@@ -140,6 +140,26 @@ def test_what_is_larger_than_a_split_may_be_stays_in_train_and_is_told(tmp_path)
         )
 
 
+def test_what_is_rejected_joins_nothing_and_counts_for_no_share(tmp_path):
+    long = "one two three four"
+    hub = [("Hub.", f"Spoke {number}.", "1") for number in range(40)]
+    rejects = [pair for number in range(150) for pair in ((f"Left {number}.", long, "1"), (long, f"R {number}.", "1"))]
+    for seed in range(8):
+        of = corpus(draw={"test": 0.3, "seed": seed})
+        write(tmp_path, *hub, *apart(60))
+        expected = splits_of(run(tmp_path, of, max_words=3))
+        write(tmp_path, *rejects, *hub, *apart(60))
+        assert splits_of(run(tmp_path, of, max_words=3)) == expected
+        assert expected["Hub."] == "train"
+
+
+def test_what_is_drawn_from_dev_into_train_is_not_kept_against_the_settings(tmp_path):
+    write(tmp_path, *apart(60))
+    ingested = run(tmp_path, corpus({"dev": "pairs.tsv"}, draw={"test": 0.3}))
+    assert pairs_in(ingested)["train"] > 0
+    assert sum(split.kept for split in ingested.report.splits) == 0
+
+
 def test_too_few_pairs_for_a_split_are_told(tmp_path):
     write(tmp_path, *apart(5))
     (told,) = map(str, run(tmp_path, corpus(draw={"dev": 0.1})).report.draws)

@@ -52,7 +52,7 @@ def test_leaks_are_only_counted_where_asked(leaking, run):
     ingested = run(leaking, leakage=guarded("report", one="one.tsv"))
 
     counts = ingested.report.splits[0]
-    assert (counts.new, counts.dropped, counts.leaked) == (4, 0, 2)
+    assert (counts.new, counts.dropped, counts.leaked, counts.negatives) == (4, 0, 2, 4)
     assert ingested.rejects == []
 
 
