@@ -112,6 +112,37 @@ def test_seeds_that_are_left_to_the_user_are_evaluated_together(capsys):
         assert f"`facetflow evaluate {name} --promote` does.\n" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("newest_first", "begins"),
+    [
+        (("FAILED", "FAILED", "FAILED"), False),
+        (("COMPLETED", "FAILED", "FAILED", "FAILED"), True),
+        (("FAILED", "FAILED", "COMPLETED", "FAILED"), True),
+        (("CANCELLED", "FAILED"), False),
+        (("FAILED", "CANCELLED"), True),
+        (("FAILED", "PAUSED"), None),
+    ],
+    ids=str,
+)
+def test_what_ended_before_a_result_is_no_attempt_at_another(newest_first, begins):
+    seeds = tuple(f"twin/00001-aaaaaa/seed-{seed}" for seed in range(2))
+    keys = reversed(range(len(newest_first)))
+    runs = [
+        SimpleNamespace(state_type=SimpleNamespace(value=state), idempotency_key=f"id:{number}")
+        for state, number in zip(newest_first, keys, strict=True)
+    ]
+    begun = []
+    client = SimpleNamespace(
+        read_flow_runs=lambda **_: runs,
+        read_deployment_by_name=lambda name: SimpleNamespace(id=name),
+        create_flow_run_from_deployment=lambda *_, **given: begun.append(given) or SimpleNamespace(name="calm"),
+    )
+    item = Due("evaluation", SimpleNamespace(name="twin", pool=None), "id", "it is not evaluated yet", seeds)
+    assert _begin(client, SimpleNamespace(name="p"), item) is (begins is not False)
+    assert [given["idempotency_key"] for given in begun] == [f"id:{len(runs)}"] * bool(begins)
+    assert [given["parameters"] for given in begun] == [{"name": list(seeds), "wanted": "id"}] * bool(begins)
+
+
 def test_encoders_whose_pool_is_not_deployed_are_named(client, settings, built, trainings, capsys):
     built.write(60, name=settings.name, sentences=8, per_shard=8, more=ENCODER)
     deploy(built.folder / "facetflow.toml")
