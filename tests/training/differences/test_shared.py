@@ -47,6 +47,8 @@ def test_judged_pairs_that_are_also_rated_by_their_labels_are_there_once(evaluat
     finer = [(a, b, label + n / 8, s) for n, (a, b, label, s) in enumerate(JUDGED)]
     sides = [[evaluated(name, finer, JUDGED)] for name in "cd"]
     assert [found.scored.name for found in shared_sets(*sides)] == ["sts", "paws"]
+    sides = [[evaluated(name, [(a, "z", float(label), s) for a, _, label, s in JUDGED], JUDGED)] for name in "ef"]
+    assert [found.scored.name for found in shared_sets(*sides)] == ["sts", "paws"], "of other pairs"
 
 
 def test_several_runs_of_a_side_count_by_their_mean(evaluated):
@@ -68,6 +70,8 @@ def test_several_runs_of_a_side_count_by_their_mean(evaluated):
 def test_other_pairs_are_no_shared_set_and_other_ratings_are_refused(evaluated):
     one = evaluated("one", RATED)
     assert shared_sets([one], [evaluated("other", [("x", "y", 1.0, 1.0)])]) == []
+    both = [[evaluated(name, rated, JUDGED)] for name, rated in (("c", RATED), ("d", [("x", "y", 1.0, 1.0)]))]
+    assert [found.scored.name for found in shared_sets(*both)] == ["paws"]
     changed = [(a, b, people + 1, score) for a, b, people, score in RATED]
     with refused(ScoredDifferently):
         shared_sets([one], [evaluated("changed", changed)])

@@ -120,6 +120,12 @@ def test_a_file_of_a_folder_without_a_text_is_named_and_left_out(tmp_path):
         texts_of_folder(tmp_path)
 
 
+def test_columns_are_those_of_the_tables_of_a_folder_which_has_lines_of_text_beside_them(tmp_path):
+    (tmp_path / "a.txt").write_text("A boy.\n")
+    (tmp_path / "b.tsv").write_text("title\tyear\nA girl.\t1\n")
+    assert texts_of_folder(tmp_path, ["title"]).texts == ("A boy.", "A girl.")
+
+
 def test_other_tables_are_read_as_texts_and_other_arrow_files_refused(model, encoder, layout, source, tmp_path):
     table = pa.table({"id": ["x"], "text": ["a cat"]})
     pq.write_table(table, tmp_path / "plain.parquet")

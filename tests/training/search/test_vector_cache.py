@@ -119,6 +119,18 @@ def test_many_small_parts_become_one(search, tmp_path, monkeypatch):
     assert search(*"abcd") == []
 
 
+def test_parts_stay_where_there_is_no_space_for_all_in_one(search, tmp_path, monkeypatch):
+    save = vectors._save
+    monkeypatch.setattr(vectors, "_MOST_SMALL", 1)
+    monkeypatch.setattr(
+        vectors, "_save", lambda folder, keys, some: save(folder, keys, some) if len(keys) < 2 else set()
+    )
+    search("a")
+    search("b")
+    assert len(parts_in(tmp_path)) == 2
+    assert search("a", "b") == []
+
+
 def test_parts_that_were_unused_for_longest_go_when_there_is_too_much(search, tmp_path, monkeypatch):
     search("a")
     (first,) = parts_in(tmp_path)
