@@ -130,7 +130,7 @@ class Moves:
     def furthest(self, rows: Iterable[int]) -> list[int]:
         """Return which of some pairs, by their positions, moved most in either direction, the furthest first."""
         sizes = np.abs(self.gains)
-        return sorted(map(int, rows), key=lambda row: (-sizes[row], row))[:SHOWN]
+        return sorted(map(int, rows), key=lambda row: -sizes[row])[:SHOWN]
 
     def away(self) -> list[int]:
         """Return the pairs that moved most away from people, the furthest first."""

@@ -91,6 +91,7 @@ def test_a_current_run_that_is_evaluated_stays_alone_or_beside_a_new_seed(projec
     assert promote_best(project, SEEDS[0]) == SEEDS[0]
     said = f"{SEEDS[0]} is already the current run of the encoder 'syntax'; nothing changes.\n"
     assert capsys.readouterr().err == said
+    assert (decision(project, SEEDS[0])["promoted"], decision(project, SEEDS[0])["holds"]) == (True, None)
     assert promote_best(project, *SEEDS[:2]) == SEEDS[0]
     assert promote_best(project, SEEDS[1], asked=SEEDS) == SEEDS[0], "it could not be evaluated again"
     assert decision(project, SEEDS[1])["reasons"] == [
@@ -133,6 +134,7 @@ def test_a_current_run_is_scored_again_on_the_pairs_of_a_new_one_where_these_are
     promote(project.runs / OLD, "syntax")
     assert promote_best(project, SEEDS[0], NEWER) == NEWER
     assert scored == [(project.runs / OLD / "encoder").resolve()]
+    assert not (project.runs / OLD / "current").exists(), "its own scores stay"
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,8 @@ def test_after_a_current_run_that_is_gone_a_refused_one_stays_refused(project, c
     promote_best(project, SEEDS[2])
     refused = decision(project, SEEDS[2])
     shutil.rmtree(project.runs / OLD)
+    begun = shutil.copytree(project.runs / NEWER, project.runs / "syntax/00004-aaaaaa/seed-0") / "encoder"
+    (begun / "training.json").unlink()
     capsys.readouterr()
     assert promote_best(project, SEEDS[2]) is None
     said = capsys.readouterr().err
@@ -217,6 +221,10 @@ def test_after_a_current_run_that_is_gone_one_that_was_not_refused_is_promoted(p
 
 
 def test_unattended_a_run_of_an_older_release_is_late_unless_the_current_one_is_of_a_store_before(project):
+    shutil.copytree(project.runs / NEWER, project.runs / "syntax/00003-bbbbbb/seed-0")
+    promote(project.runs / NEWER, "syntax")
+    assert promote_best(project, "syntax/00003-bbbbbb/seed-0", unattended=True) == "syntax/00003-bbbbbb/seed-0"
+    assert promote_best(project, SEEDS[1]) == SEEDS[1], "by hand"
     promote(project.runs / NEWER, "syntax")
     for store, promoted in (("before", NEWER), ("now", SEEDS[1])):
         with recorded(project.runs / NEWER, {"store": "before"}), recorded(project.runs / SEEDS[1], {"store": store}):

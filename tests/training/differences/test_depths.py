@@ -28,7 +28,9 @@ class Parser:
 
 def test_texts_that_are_too_long_or_have_no_word_are_not_parsed():
     parser, told = Parser(), []
-    found = depths_of(["a  b\tc", "", " ", "one two three four five", "x"], parser, lambda *done: told.append(done))
-    assert found == {"a  b\tc": 2, "x": 0}
-    assert parser.asked == ["a b c", "x"]  # as an encoder parses them
+    found = depths_of(
+        ["a  b\tc", "", " ", "one two three four five", "x y z z"], parser, lambda *done: told.append(done)
+    )
+    assert found == {"a  b\tc": 2, "x y z z": 3}
+    assert parser.asked == ["a b c", "x y z z"]  # as an encoder parses them
     assert told == [(0, 2), (2, 2)]

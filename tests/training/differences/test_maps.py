@@ -19,9 +19,9 @@ TEXTS = [f"<text {number}>" for number in range(12)]
 @pytest.fixture
 def mapped(tmp_path, monkeypatch):
     """Return a function that writes an evaluation with a map of some texts."""
-    monkeypatch.setattr(maps, "methods", lambda: {"t-SNE": lambda vectors, seed: vectors[:, :2]})
 
-    def write(name, texts=TEXTS):
+    def write(name, texts=TEXTS, methods=("t-SNE",)):
+        monkeypatch.setattr(maps, "methods", lambda: dict.fromkeys(methods, lambda vectors, seed: vectors[:, :2]))
         vectors = np.random.default_rng(len(name)).random((2, len(texts), 3), dtype=np.float32)
         entry = {
             "name": "topic",
@@ -31,7 +31,7 @@ def mapped(tmp_path, monkeypatch):
             "seed": 0,
             "k": 5,
             "legend": {"zoo": len(texts)},
-            "methods": ["t-SNE"],
+            "methods": list(methods),
             "sides": {
                 "encoder": {"agreement": len(name) / 10, "silhouette": None},
                 "start": {"agreement": 0.1, "silhouette": None},
@@ -71,6 +71,9 @@ def test_both_encoders_place_the_same_texts_and_their_start_models_none(mapped):
 def test_maps_of_other_texts_or_without_their_file_are_not_side_by_side(mapped):
     (a, _), (b, _), (c, _) = mapped("one"), mapped("other", TEXTS[::-1]), mapped("third")
     assert draw_maps(("a", "b"), (a, b)) == ""
+    (d, _), (e, _) = mapped("fourth", methods=("t-SNE", "PCA")), mapped("a fifth")
+    assert "t-SNE" in draw_maps(("d", "e"), (d, e))
+    assert "PCA" not in draw_maps(("d", "e"), (d, e))
     (c / "maps.parquet").unlink()
     assert draw_maps(("a", "c"), (a, c)) == ""
 
