@@ -104,11 +104,18 @@ class ComparedGraphs:
 
     @property
     def are_related(self) -> bool:
-        """Whether both sentences have a word, an amount or a concept, or one has the opposite of another's word."""
-        labels = [set(view.labels) - _EMPTY for view in self.views]
+        """Whether both sentences have a word, an amount or a concept, or one an opposite; of many words, a fourth."""
+        left, right = ({token.stem for token in side if token.kind in {"word", "name"}} for side in self.texts.tokens)
+        if 4 * max(len(left & right), 1) < min(len(left), len(right)):
+            return False
         opposed = any(negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
         as_much = any(a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
-        return bool(self.texts.shared or labels[0] & labels[1] or opposed or as_much)
+        return bool(self.texts.shared or self.shared_concepts or opposed or as_much)
+
+    @property
+    def shared_concepts(self) -> set[str]:
+        """Concepts of both graphs that make sentences related."""
+        return set(self.views[0].labels) & set(self.views[1].labels) - _EMPTY
 
     @property
     def differ(self) -> bool:

@@ -28,7 +28,6 @@ _OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percen
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
-_NOBODY = frozenset({"nobody", "none", "nothing"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -38,11 +37,11 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     if both.texts.equal:
         _unsure(told)
         return tuple(told.differences)
-    spoken = [[t for t in side if t.kind in {"word", "name"} or t.stem in _NOBODY] for side in both.texts.tokens]
-    words = [listed(token.shown for token in side) for side in spoken]
+    own = [[t for t in side if t.stem not in both.texts.shared] for side in both.texts.tokens]
+    words = [[t for t in side if t.kind in {"word", "name", "quantity", "negation"}] for side in own]
     _compounds(told)
-    if not (told.differences or both.are_related) and all(words):
-        told.add("unrelated", ("smatch",), f"a speaks of {words[0]}, b of {words[1]}")
+    if not (told.differences or both.are_related) and all({t.stem for t in side} - {"no"} for side in words):
+        told.add("unrelated", ("smatch",), f"a speaks of {spans(told, 0, words[0])}, b of {spans(told, 1, words[1])}")
         return tuple(told.differences)
     for tell in _TELLERS:
         tell(told)

@@ -61,12 +61,13 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
         return Words(_unchanged(both, sentences), ())
     if "unrelated" in aspects:
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
-        return Words(f"They share no content word and no concept{alike}; {told[0].text}.", told)
+        return Words(f"{_little_in_common(both)}{alike}; {told[0].text}.", told)
     main = [difference.text for difference in told if difference.aspect not in REMARKS]
     more = len(main) - _MOST
     parts = [*main[:_MOST], *([counted(more, "more difference")] if more > 0 else [])]
     same = _same(both, frozenset(aspects))
-    opening = f"Same {listed(same)}" if same else _in_common(both)
+    words = _in_common(both)
+    opening = f"Same {listed(same)}" if same else f"Both have {words}" if words else "No content word in common"
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
     if both.texts.equal and sentences[0] != sentences[1]:
@@ -101,11 +102,17 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
     return [title for title in shared if title not in contradicted]
 
 
+def _little_in_common(both: ComparedGraphs) -> str:
+    """Return what sentences on different matters have in common."""
+    if words := _in_common(both):
+        return f"They share little but {words}"
+    return f"They share no content word{'' if both.shared_concepts else ' and no concept'}"
+
+
 def _in_common(both: ComparedGraphs) -> str:
-    """Return the words with content that both sentences have."""
+    """Return the words with content that both sentences have, as a list."""
     tokens = [token for token in both.texts.tokens[0] if token.has_content and token.stem in both.texts.shared]
     theirs = {token.lower for token in both.texts.tokens[1]}  # not "$3" beside "3 percent", "he" beside "his"
     tokens = [t for t in tokens if t.lower in theirs or not (t.kind == "pronoun" or t.text[0] in "$€£")]
     first = {token.stem: token for token in reversed(tokens)}
-    words = [quoted(token.text) for token in tokens if first[token.stem] is token]
-    return f"Both have {listed(words)}" if words else "No content word in common"
+    return listed(quoted(token.text) for token in tokens if first[token.stem] is token)

@@ -291,7 +291,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(e / eat-01 :ARG0 (b / boy :quant 2) :ARG1 (g / egg))",
          'Both have "egg"; only b says "Two boys"; only a says "broke"; only b says "ate".'),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
-         'They share no content word and no concept; a speaks of "Cats" and "sleep", b of "snowed".'),
+         'They share no content word and no concept; a speaks of "Cats sleep", b of "snowed".'),
         ("It rains.", "It rains.", "(r / rain-01)", None, SAME_TEXT),
         ("It doesn't rain.", "It does not rain.", "(r / rain-01 :polarity -)", None, SAME_WORDS),
         # One word, read in two ways.
@@ -1380,10 +1380,23 @@ def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
 def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     (pair,) = explain_graphs([(decode("(k / kid)"), decode("(c / child)"))])
     sentences = "The kids cried.", "Children wept."
-    rest = 'a speaks of "kids" and "cried", b of "Children" and "wept".'
+    rest = 'a speaks of "kids cried", b of "Children wept".'
     assert describe(pair, sentences, 0.1).sentence == f"They share no content word and no concept; {rest}"
     alike = "They share no content word and no concept, but the encoder finds them alike (0.88)"
     assert describe(pair, sentences, 0.88).sentence == f"{alike}; {rest}"
+
+
+def test_of_long_sentences_with_hardly_a_common_word_it_is_told_what_each_speaks_of():
+    graphs = [decode(f"(r / reduce-01 :ARG1 ({what[0]} / {what}))") for what in ("tax", "noise")]
+    (pair,) = explain_graphs([(graphs[0], graphs[1])])
+    sentences = (
+        "The two largest parties could not agree to reduce taxes (on cars) in March.",
+        "Thick curtains reduce the noise of a busy street by half.",
+    )
+    words = describe(pair, sentences)
+    (difference,) = words.differences
+    assert (difference.aspect, '"two largest parties"' in difference.text) == ("unrelated", True)
+    assert words.sentence.startswith('They share little but "reduce"; a speaks of ')
 
 
 def test_clauses_that_change_places_name_the_conjunction_between_them():
