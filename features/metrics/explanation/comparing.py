@@ -16,6 +16,7 @@ from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token
 from features.metrics.readings import is_argument
 
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
+_PARTS = re.compile(r"^:\s|[();]")  # between two parts of a sentence
 _ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
@@ -342,11 +343,12 @@ def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
 
 
 def _joined(told: Told, side: int, tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return words of a sentence, those that follow each other together."""
-    order = told.texts.tokens[side]
+    """Return words of a sentence, those that follow each other in one part of it together."""
+    order, text = told.texts.tokens[side], told.texts.sentences[side]
     runs: list[list[Token]] = []
     for token in tokens:
-        if runs and order.index(token) - order.index(runs[-1][-1]) == 1:
+        before = order[order.index(token) - 1]
+        if runs and runs[-1][-1] == before and not _PARTS.search(text[before.end : token.start]):
             runs[-1].append(token)
         else:
             runs.append([token])

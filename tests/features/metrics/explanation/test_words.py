@@ -236,6 +236,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(m / make-02 :ARG0 (r / rain-01) :ARG1 (w / wet :domain (y / you)))",
          "(m / make-02 :ARG0 (i / it) :ARG1 (w / wet :domain (w2 / we)))",
          'Both have "makes" and "wet"; "Rain" in a, "It" in b; "you" in a, "us" in b.'),
+        # Words in parentheses stand apart from those before them.
+        ("The Nokia (Finnish) plant burnt.", "The plant burnt.", "(b / burn-01 :ARG1 (p / plant))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Nokia" '
+          'and "Finnish". Not in the graphs: "Nokia" and "Finnish" in a.')),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
