@@ -186,7 +186,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
     # Clauses: "kill one and befriend the other", "drove because he was late".
     clauses = (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends))
-    if not clauses and (texts.is_dative or texts.is_genitive or (both.coordinates(ends) and not told.differences)):
+    in_list = not told.differences and all(_is_list(told, exchange, side) for side in between)
+    if not clauses and (texts.is_dative or texts.is_genitive or in_list):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin and not clauses:
@@ -197,6 +198,17 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         around = f" around {joins[0]}" if len(joins) == 1 else ""
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
         told.add(aspect, ("srl",), f"{words} change places{around}")
+
+
+def _is_list(told: Told, exchange: tuple[list[str], list[str]], between: Sequence[Token]) -> bool:
+    """Return whether two parts are in one list with all between: "Ann, Bob and Cy", not "Ann sang and Bob"."""
+    parts, negated = {*exchange[0], *exchange[1]}, any(t.kind == "negation" for t in told.texts.tokens[0])
+    skipped = {"grammar", "quantity", "pronoun"}
+    rest = [t for t in between if t.stem not in parts and (t.kind not in skipped or t.lower in _OF)]
+    joins = {"and", "or", "nor" if negated else "but"}  # not "not rich but happy"
+    entries = rest[:-1] if rest and rest[-1].stem in joins else rest
+    stems = {exchange[0][-1], exchange[1][-1], *(t.stem for t in entries if t.stem in told.texts.shared)}
+    return all(token.has_content for token in entries) and told.both.coordinates(stems)
 
 
 def _moved_words(told: Told) -> None:

@@ -116,8 +116,10 @@ class ComparedTexts:
         if not self.exchange or bool(spare[0]) == bool(spare[1]):
             return False
         passive = all(any(token.stem == "be" for token in side) for side in self.tokens)  # "was given to the dog"
-        if self._order[0][0] in self.exchange[0] and not passive:
-            return False  # "Ann wrote to Ben", "Ben wrote Ann"
+        stems, parts = self._order[0], [*self.exchange[0], *self.exchange[1]]
+        first, last = stems.index(parts[0]), stems.index(parts[-1])
+        if (first == 0 or last - first >= len(parts)) and not passive:
+            return False  # around a verb: "Ann wrote to Ben", "Ben wrote Ann"
         side = int(bool(spare[1]))
         behind = [t.stem for t in self.tokens[side] if t.start > spare[side][0].start and t.has_content]
         return behind[:1] == self.exchange[1 - side][:1]

@@ -1362,6 +1362,20 @@ def test_a_quantity_is_told_beside_all_that_stands_in_its_place(a, b, words):
     assert [set(text.split('"')[1::2]) for text in texts] == [words]
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "graph"),
+    [
+        ("It is north of Oslo and east of Rome.", "It is east of Oslo and north of Rome.", "(n / north) (e / east)"),
+        ("Ann reads books and Bob maps.", "Ann reads maps and Bob books.", "(b / book) (m / map)"),
+        ("Ann is not rich but happy.", "Ann is not happy but rich.", "(r / rich) (h / happy)"),
+        ("In May Ann lost to Bob.", "In May Bob lost Ann.", "(l / lose-01)"),
+    ],
+)
+def test_parts_that_change_places_though_the_graph_has_them_in_one_list_are_told(a, b, graph):
+    graph = "(a / and :op1 " + graph.replace(") (", ") :op2 (") + ")"
+    assert {"order", "role"} & {found.aspect for found in told(a, b, graph).differences}
+
+
 def test_with_a_third_one_the_passive_may_change_roles():
     graph = "(i / introduce-02 :ARG0 ({} / {}) :ARG1 (a / ann) :ARG2 ({} / {}))"
     graphs = graph.format("t", "tom", "b", "bob"), graph.format("b", "bob", "t", "tom")
