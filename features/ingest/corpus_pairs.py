@@ -108,7 +108,7 @@ class CorpusPairs:
         self.ids, first, numbers = numbered(together)  # ids of the sentences, sorted, (n_sentences,)
         del together
         self.texts = pl.concat(texts).gather(first)  # normalised
-        self._too_long = (self.texts.str.count_matches(" ", literal=True) >= max_words).to_numpy()
+        self._too_long = self.texts.str.count_matches(" ", literal=True).to_numpy() >= max_words
         start = 0
         for position, frame in enumerate(frames):
             a, b = numbers[start : start + 2 * frame.height].reshape(2, -1)

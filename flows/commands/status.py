@@ -184,7 +184,7 @@ def rejects(
         write_json(rows.to_dicts())
     if as_json or export is not None:
         return
-    for row in rows.head(limit).iter_rows(named=True):
+    for row in rows.head(min(limit, rows.height)).iter_rows(named=True):
         where = f"{row['file']}:{row['line']}" if row["file"] else row["entity_id"]
         click.echo(f"{row['stage']} {row['code']} {where}: {clipped(row['message'])}")
         if row["text"] is not None:

@@ -96,6 +96,7 @@ def test_a_sentence_that_is_too_long_is_a_reject(tmp_path, write, run):
     assert sentence_id("one two three four") not in {
         id_ for rows in ingested.tables["sentences"].values() for id_ in rows["sentence_id"]
     }
+    assert not run(tmp_path, max_words=10**23).rejects, "a limit beyond 64 bits is none"
 
 
 def test_rejects_of_the_reader_come_through(tmp_path, write, run):
