@@ -65,7 +65,7 @@ class VectorBlocks:
         self.width = max(span.stop for span in places.values())
         low = np.zeros(self.width, np.float32) if ranges is None else ranges[0]
         self._step = np.ones(self.width, np.float32) if ranges is None else (ranges[1] - low) / 255
-        self._shift = low + (0 if ranges is None else 128) * self._step  # as sentence-transformers quantises
+        self._shift = low + (0 if ranges is None else 128.5) * self._step  # sentence-transformers rounds down
 
     @classmethod
     def of(cls, vectors: Vectors) -> Self:

@@ -85,6 +85,14 @@ def test_a_file_is_searched_like_its_vectors(model, encoder, layout, source, tmp
     assert list(best_texts(scores, 4)) == sorted(range(29), key=lambda n: (-round(float(scores[n]), 6), n))[:4]
 
 
+def test_int8_is_read_to_half_a_step(model, encoder, source, tmp_path):
+    encode_file(model, encoder, source, tmp_path / "v.parquet", precision="int8")
+    searched = texts_of_file(tmp_path / "v.parquet")
+    low, high = np.array(searched.encoded.made["ranges"], np.float32)
+    apart = searched.encoded.vectors(encoder, None).vectors() - np.clip(model.encode(searched.texts[:]), low, high)
+    assert (np.abs(apart) <= 0.501 * (high - low) / 255 + 1e-6).all()
+
+
 def test_cosines_of_an_array_are_those_of_unit_vectors():
     rng = np.random.default_rng(0)
     vectors, query = rng.normal(size=(500, 12)).astype(np.float32), rng.normal(size=(1, 12)).astype(np.float32)
