@@ -139,6 +139,13 @@ def test_another_facet_is_shown_without_reload_and_a_word_lights_up_its_node(bro
     assert lit >= 1
 
 
+def test_what_is_chosen_is_told_without_colours(browser, shown):
+    shown(ADDRESSES["pair"])
+    looks = "return [...document.querySelectorAll(arguments[0])].map(e => getComputedStyle(e)[arguments[1]]);"
+    assert browser.run(looks, "nav a", "borderBottomStyle").count("solid") == 1
+    assert browser.run(looks, ".facets .name", "fontWeight").count("600") == 1
+
+
 def test_words_from_right_to_left_are_shown_and_typed_in_their_order(browser, shown):
     shown(f"/pair?{urlencode({'a': 'الولد شكر الطبيب.', 'b': 'The boy thanked the doctor.'})}")
     lefts = """

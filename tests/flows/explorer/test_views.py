@@ -39,6 +39,7 @@ from flows.explorer import sentence, session
 from flows.explorer.background import Background, Working
 from flows.explorer.views import Query
 from training.encoded_files import encode_file
+from training.encoders.s3bert.facet_reading import FacetReading
 from training.run_records import recorded
 from training.search.texts import SearchedTexts
 
@@ -119,6 +120,14 @@ def test_sentences_run_no_script(anywhere, tmp_path):
         assert "alert(1)" in page
         assert "<script>" not in page
         assert "\"' onmouseover" not in page
+
+
+def test_what_is_in_doubt_is_told_without_colours(anywhere, monkeypatch):
+    monkeypatch.setattr(FacetReading, "is_doubtful", True)
+    anywhere.json(PAIR)
+    page = anywhere.page(PAIR)
+    assert " ?</small>" in page
+    assert " ≠</small>" not in page
 
 
 def test_a_search_by_facets_is_beside_that_of_the_plain_encoder(anywhere, tmp_path):
