@@ -53,17 +53,19 @@ def test_a_table_that_fits_has_no_shadow_on_a_screen_of_any_scale(browser, tmp_p
 def test_what_colours_tell_stays_on_paper_and_where_colours_are_forced_and_no_table_is_cut_off(browser, tmp_path):
     page = tmp_path / "page.html"
     key = '<div class="labels"><span class="k1"><i></i> cats</span></div><div class="scroll"><table></table></div>'
-    page.write_text(render("features.core.pages/page.html", title="A page", body=Markup(key)))  # noqa: S704
+    folded = "<h2>More</h2>\n<details><summary>A table</summary></details><h2>Last</h2>"
+    page.write_text(render("features.core.pages/page.html", title="A page", body=Markup(key + folded)))  # noqa: S704
     browser.show(page)
     forced = [{"name": "forced-colors", "value": "active"}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": forced})
     look = """
         const [dot, table] = [...document.querySelectorAll('.labels i, .scroll')].map(e => getComputedStyle(e));
-        return [dot.backgroundColor, dot.printColorAdjust, table.overflowX];
+        const titles = [...document.querySelectorAll('h2')].filter(e => e.checkVisibility()).map(e => e.textContent);
+        return [dot.backgroundColor, dot.printColorAdjust, table.overflowX, ...titles];
     """
     found = browser.run(look)
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert found == ["rgb(217, 115, 13)", "exact", "visible"]
+    assert found == ["rgb(217, 115, 13)", "exact", "visible", "Last"]
 
 
 def edges(browser, number):
