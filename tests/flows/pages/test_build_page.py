@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -131,15 +132,20 @@ def test_workers_are_in_the_order_of_their_numbers():
 
 def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp_path):
     shards = [
-        shard(stage, n, "failed" if n == 70 else "committed", begun=1000 + 8 * (n // 6), worker=f"tcp://10.0.0.{n % 6}")
+        shard(stage, n, "failed" if n == 70 else "committed", begun=1000 + 7 * (n // 6), worker=f"tcp://10.0.0.{n % 6}")
         for stage in STAGES
         for n in range(150)
     ]
-    shards[5]["attempts"].insert(0, {"worker": "", "begun": 1000.0, "heard": 1900.0, "outcome": "lost"})
+    shards[5]["attempts"].insert(0, {"worker": "", "begun": 1000.0, "heard": 1090.0, "outcome": "lost"})
     page = tmp_path / "build.html"
     page.write_text(render_build(facts("partly", json.loads(json.dumps(shards)))))
     assert browser.find_faults(page) == []
     assert browser.run("return document.querySelectorAll('.lane').length") == 7
+    browser.show(page, width=380)
+    ticks = (
+        "return [...document.querySelectorAll('.ticks span')].map(e => e.getBoundingClientRect()).filter(e => e.width);"
+    )
+    assert all(one["right"] + 4 < other["left"] for one, other in pairwise(browser.run(ticks)))
 
 
 def test_pairs_that_were_too_hard_to_align_are_told():
