@@ -118,4 +118,4 @@ def drawn_from(store: StoreReader, corpora: Iterable[str]) -> str:
 
 
 def _digest(value: object) -> str:
-    return hashlib.blake2b(canonical(value).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(canonical(value).encode(), digest_size=16).hexdigest()
