@@ -231,6 +231,7 @@ def test_graphs_give_the_words(encoder):
     expected = 'Same frames and roles; only a negates "eat" ("not"). Not in the graphs: "three apples" in both.'
     assert found.words == expected
     assert [difference.facet for difference in found.differences] == ["negations", None]
+    assert not any(reading.blind for reading in found.facets), "what the words tell shows in negations"
     assert [reading.measured for reading in found.facets] == [0, None]  # there are no label vectors
 
 
