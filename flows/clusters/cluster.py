@@ -26,7 +26,6 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 from distributed import Client, Nanny, Scheduler, SpecCluster
-from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
 from distributed.versions import VersionMismatchWarning
 from prefect_dask.task_runners import DaskTaskRunner
@@ -236,7 +235,7 @@ def local_cluster(settings: ClusterSettings, log_folder: Path) -> SpecCluster:
     A worker makes one shard at a time, however many threads its numeric libraries have: the parsers' models are not
     meant to be shared by threads.
     """
-    security = Security.temporary()  # type: ignore[no-untyped-call]  # only this process and its workers have it
+    security = cluster_security.OwnSecurity.temporary()  # type: ignore[no-untyped-call]
     shared = {
         "host": LOCALHOST,
         "protocol": "tls",

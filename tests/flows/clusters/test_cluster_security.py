@@ -1,10 +1,16 @@
 """Who may connect to a cluster: what is refused before any connection attempt."""
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+
 import pytest
+from distributed import security
 from sentences import refused
 
 from features.core.faults import CertificatesWrong, FileMissing, Unencrypted
-from flows.clusters.cluster_security import of_existing
+from flows.clusters.cluster_security import OwnSecurity, of_existing
 from flows.project import ClusterSettings, load
 
 
@@ -44,3 +50,19 @@ def test_certificates_lie_beside_the_project_file(project):
     project.write(2, more='tls_ca = "ca.pem"')
     cluster = load(project.folder / "facetflow.toml").cluster
     assert (cluster.tls_ca, cluster.tls_cert) == (project.folder / "ca.pem", None)
+
+
+def test_a_clock_that_is_set_back_shuts_nobody_out_of_a_local_cluster(monkeypatch):
+    ahead = SimpleNamespace(now=lambda tz: datetime.now(tz) + timedelta(hours=1))
+    monkeypatch.setattr(security, "datetime", SimpleNamespace(**vars(security.datetime) | {"datetime": ahead}))
+    own = OwnSecurity.temporary()
+    scheduler, worker = (
+        own.get_listen_args("scheduler")["ssl_context"],
+        own.get_connection_args("worker")["ssl_context"],
+    )
+    one, other = socket.socketpair()
+    with one, other, ThreadPoolExecutor() as pool:
+        accepted = pool.submit(scheduler.wrap_socket, one, server_side=True)
+        with worker.wrap_socket(other) as connected, accepted.result() as accepting:
+            connected.send(b"result")
+            assert accepting.recv(6) == b"result"
