@@ -114,8 +114,13 @@ class OwnServer:
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
         if lasting:
-            # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
-            self._environment["PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED"] = "events,flow_runs"
+            self._environment |= {
+                # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
+                "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+                # After a night without `up` all that is scheduled ahead is late: not more than until its next look.
+                "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_RUNS": "1",
+                "PREFECT_SERVER_SERVICES_SCHEDULER_MIN_SCHEDULED_TIME": "PT2M",
+            }
         if not (lasting or events):
             for service in ("TRIGGERS", "EVENT_PERSISTER", "TASK_RUN_RECORDER"):
                 self._environment[f"PREFECT_SERVER_SERVICES_{service}_ENABLED"] = "false"

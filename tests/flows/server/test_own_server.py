@@ -232,6 +232,27 @@ def test_a_busy_server_answers(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.soak
+def test_after_a_rest_of_a_lasting_server_one_run_is_late(tmp_path, wait_until):
+    """By default three nights are scheduled ahead, or an hour, and all of them run once the server is there again."""
+
+    def ahead():
+        return client.post("flow_runs/filter", json={}).json()
+
+    server = OwnServer(home=tmp_path)
+    try:
+        server.wait_until_ready()
+        with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
+            flow = client.post("flows/", json={"name": "flow"}).json()["id"]
+            nightly = {"schedule": {"cron": "0 3 * * *"}}
+            client.post("deployments/", json={"name": "nightly", "flow_id": flow, "schedules": [nightly]})
+            wait_until(ahead, "the next night", 60)
+            assert len(ahead()) == 1
+    finally:
+        server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.soak
 def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
     """By default Prefect keeps them forever."""
 
