@@ -14,7 +14,7 @@ from training.evaluation.items import ItemScores, pair_scores, read_sets
 from training.evaluation.models import Models
 from training.evaluation.seen import sets_chosen_by
 from training.evaluation.suites import Chapter, Result, Subject, Suite
-from training.evaluation.tables import NOTES, Column, ScoreTable, count, table
+from training.evaluation.tables import NOTES, Column, ScoreTable, count, lines, table
 from training.similarity import cosines
 
 AXIS = "Spearman × 100 with human ratings"
@@ -59,7 +59,8 @@ class RatingSuite(Suite):
     @classmethod
     def tables(cls, result: Result) -> list[ScoreTable]:
         rows = with_mean(result["rows"], result["mean"], f"average of {len(result['rows'])} sets")
-        return [table(AXIS, _COLUMNS, rows, tell(NOTES, "chosen_by", result["chosen_by"]))]
+        undefined = tell(NOTES, "undefined", "the rating, or the similarity", result["rows"])
+        return [table(AXIS, _COLUMNS, rows, lines(tell(NOTES, "chosen_by", result["chosen_by"]), undefined))]
 
     @classmethod
     def chapter(cls, result: Result, folder: Path) -> Chapter:

@@ -111,7 +111,10 @@ def test_every_mark_lies_on_the_axis():
 
 def test_human_ratings_are_drawn_with_intervals_and_the_start_model(tmp_path):
     rows = [rating("sts"), rating("<b>sick</b>", 0.1) | {"encoder": None, "start": None}]
-    drawn = RatingSuite.chapter({"rows": rows, "mean": None, "chosen_by": []}, tmp_path).charts[""]
+    result = {"rows": rows, "mean": None, "chosen_by": []}
+    assert "(<b>sick</b>)" in RatingSuite.tables(result)[0].note, "why there is no number"
+    assert not RatingSuite.tables(result | {"rows": rows[:1]})[0].note
+    drawn = RatingSuite.chapter(result, tmp_path).charts[""]
     assert "sts 80.0, interval 75.0 to 85.0, start model 70.0" in drawn
     assert "<b>sick" not in drawn
     rows = evaluation([score("srl", 0.2, 0.3)], 9)["suites"]["facets"]["rows"]

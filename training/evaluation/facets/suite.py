@@ -201,9 +201,8 @@ class FacetSuite(Suite):
         rows = result["rows"]
         bundled = BUNDLED_ENCODER if any(row["bundled"] is not None for row in rows) else ""
         shown = [column for column in _COLUMNS if bundled or column.key != "bundled"]
-        undefined = [row["name"] for row in rows if row["encoder"] is None]
         warnings = tell_seen(result, chosen=_BY_LOSS), warn_of_few_pairs(result)
-        note = lines(*warnings, tell(NOTES, "facets", result, bundled, undefined))
+        note = lines(*warnings, tell(NOTES, "facets", result, bundled))
         return [table(title, shown, rows, note)]
 
     @classmethod
