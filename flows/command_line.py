@@ -192,8 +192,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ["PYTHONSAFEPATH"] = "1"
     # Nor for compiled kernels, which are unpickled: a .numba_config.yaml there could name a cache of somebody else's.
     os.environ.setdefault("NUMBA_CACHE_DIR", "")
-    if not os.environ.get("XDG_CACHE_HOME", " "):  # an empty one is the working folder for numba
-        del os.environ["XDG_CACHE_HOME"]
+    # An empty cache is the working folder for numba; no threads are an error, of polars while it reads a store.
+    for name, useless in (("XDG_CACHE_HOME", ""), ("POLARS_MAX_THREADS", "0"), ("NUMBA_NUM_THREADS", "0")):
+        if os.environ.get(name) == useless:
+            del os.environ[name]
     # Prefect tells its makers of its first import at a terminal, unless a variable forbids it before.
     os.environ.setdefault("DO_NOT_TRACK", "1")
     # No proxy reaches the servers of this machine, such as the one that a build starts.

@@ -519,6 +519,17 @@ def test_a_working_folder_names_no_cache_of_compiled_kernels(tmp_path):
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=as_usual, check=True)
 
 
+def test_no_threads_of_polars_or_numba_are_as_many_as_they_take():
+    code = (
+        "from flows import command_line\n"
+        "threads = lambda: (__import__('polars').thread_pool_size(), __import__('numba').config.NUMBA_NUM_THREADS)\n"
+        "command_line.run = lambda _: int(0 in threads())\n"
+        "command_line.main()"
+    )
+    none = os.environ | {"POLARS_MAX_THREADS": "0", "NUMBA_NUM_THREADS": "0"}
+    subprocess.run([sys.executable, "-c", code], env=none, check=True)
+
+
 def test_an_evaluation_on_a_mistyped_split_is_refused_before_it_is_recorded_as_failed(capsys):
     assert command_line.run(["evaluate", "--split", "trian"]) == 1
     assert told(capsys.readouterr().err, Usage)
