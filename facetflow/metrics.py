@@ -100,11 +100,11 @@ class GraphMetric:
         Args:
             gold: graphs in PENMAN.
             parsed: the graphs of the parser, one per gold graph.
-            resamples: bootstrap samples for the 95 % intervals; 0 for no intervals.
+            resamples: bootstrap samples for the 95 % intervals; 0 for none. Fewer than six pairs have none.
             seed: of the bootstrap.
 
         Returns:
-            The scores; `score.f1.value` is the number, `score.f1.low` the lower end of its interval.
+            The scores; `score.f1.value` is the number, `score.f1.low` the lower end of its interval, if it has one.
 
         Raises:
             InputError: a graph is not valid PENMAN, there is no pair, or the lists differ in length.

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from features.core.faults import OutOfRange
 from features.metrics.arrays import Numbers
 
+FEWEST = 6
+"""Items, or groups of items, that an interval needs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:

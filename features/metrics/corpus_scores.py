@@ -16,7 +16,7 @@ import polars as pl
 
 from features.core.faults import TooFewTexts, UnknownMetric
 from features.metrics.arrays import Numbers, Statistics
-from features.metrics.bootstrap import Bootstrap
+from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.metric import Metric, f1
 from features.metrics.own import OwnMetric
 from features.metrics.registry import ALGORITHM_VERSION, METRICS
@@ -24,7 +24,7 @@ from features.metrics.registry import ALGORITHM_VERSION, METRICS
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A score in [0, 1] with its interval; both ends are None if none was requested."""
+    """A score in [0, 1] with its interval; both ends are None if none was requested, or below `FEWEST` pairs."""
 
     value: float
     low: float | None = None
@@ -77,9 +77,9 @@ def score_corpus(
     n_pairs = len(next(iter(counts.values())))
     if n_pairs == 0:
         raise TooFewTexts("there are no pairs of graphs to score; give files with at least one graph each")
-    each = {name: f1(values) for name, values in counts.items()}
-    rows = np.column_stack([np.column_stack([counts[name], each[name]]) for name in counts])
-    draws = np.array([times @ rows for times in bootstrap.draws(n_pairs)]).reshape(-1, rows.shape[1])
+    rows = np.column_stack([np.column_stack([values, f1(values)]) for values in counts.values()])
+    every_times = bootstrap.draws(n_pairs) if n_pairs >= FEWEST else ()
+    draws = np.array([times @ rows for times in every_times]).reshape(-1, rows.shape[1])
     scores = []
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)

@@ -26,13 +26,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from features.metrics.bootstrap import Bootstrap
+from features.metrics.bootstrap import FEWEST, Bootstrap
 from training.similarity import spearman
 
 Verdict = Literal["above", "below", "unclear"]
 _DEFINED = 0.9
-FEWEST = 6
-"""Items, or groups of items, that an interval needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import OutOfRange, TooFewTexts, UnknownMetric
-from features.metrics.bootstrap import Bootstrap
+from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.corpus_scores import as_table, choose_metrics, score_corpus
 from features.metrics.registry import METRICS
 
@@ -38,7 +38,7 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(rows):
 
 @given(counts, st.integers(0, 3))
 def test_intervals_hold_their_order_and_stay_in_range(rows, seed):
-    score = scored(rows, resamples=30, seed=seed)
+    score = scored(rows * FEWEST, resamples=30, seed=seed)
     for estimate in (score.precision, score.recall, score.f1, score.macro_f1):
         assert -1e-12 <= estimate.low <= estimate.high <= 1 + 1e-12
 
@@ -56,6 +56,12 @@ def test_a_seed_fixes_the_interval_and_pairs_that_are_all_alike_have_none():
     assert one.f1.low != other.f1.low
     alike = scored([(3, 4, 4)] * 20)
     assert alike.f1.low == pytest.approx(alike.f1.high) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("pairs", "known"), [(1, False), (FEWEST - 1, False), (FEWEST, True)])
+def test_a_few_pairs_have_no_interval(pairs, known):
+    score = scored([(3, 4, 4)] * pairs)
+    assert [estimate.low is not None for estimate in (score.precision, score.f1, score.macro_f1)] == [known] * 3
 
 
 def test_the_interval_is_as_wide_as_theory_says():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from features.metrics.bootstrap import Bootstrap
+from features.metrics.bootstrap import FEWEST, Bootstrap
 from training.evaluation.bootstrap import (
-    FEWEST,
     Drawn,
     compare,
     correlate,

@@ -14,9 +14,9 @@ from features.core.faults import NothingToScore
 from features.core.files import write_table
 from features.core.pages import render, tell, tell_number
 from features.core.wording import counted
+from features.metrics.bootstrap import FEWEST
 from training.data.labelled_texts import LabelledTexts
 from training.evaluation.bars import Bar, Mark, Row, draw_bars, tell_verdict
-from training.evaluation.bootstrap import FEWEST
 from training.evaluation.items import ItemScores, read_items, read_sets
 from training.evaluation.models import Models
 from training.evaluation.retrieval.asking import ask, ask_for

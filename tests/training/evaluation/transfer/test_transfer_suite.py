@@ -12,8 +12,8 @@ from features.core.faults import Conflict, FileMissing, NothingToLearn, NotText,
 from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
+from features.metrics.bootstrap import FEWEST
 from flows.commands.runs import print_scores
-from training.evaluation.bootstrap import FEWEST
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
 from training.evaluation.suites import Subject, load_suite
