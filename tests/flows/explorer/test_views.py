@@ -1,6 +1,7 @@
 """The views on a real server: pages and JSON, what was asked wrongly, and sentences that are markup."""
 
 import json
+import re
 import shutil
 import sys
 import threading
@@ -120,6 +121,14 @@ def test_sentences_run_no_script(anywhere, tmp_path):
         assert "alert(1)" in page
         assert "<script>" not in page
         assert "\"' onmouseover" not in page
+
+
+def test_the_numbers_of_a_facet_are_read_aloud_one_by_one(anywhere):
+    anywhere.json(PAIR)
+    links = re.findall(r"<a data-in-place.*?</a>", anywhere.page(PAIR), re.DOTALL)
+    words = [re.sub("<[^>]*>", "", link) for link in links]
+    assert len(words) == 17
+    assert all(re.search(r"[\d–)] (\d\.\d\d|cosine)", each) for each in words)
 
 
 def test_what_is_in_doubt_is_told_without_colours(anywhere, monkeypatch):
