@@ -20,6 +20,7 @@ def stranger(in_project):
 
 
 def refused(answer):
+    assert "`" not in answer.text
     return answer.status_code == 403 and ForeignRequest.code in answer.text and "Trainings" not in answer.text
 
 
