@@ -524,6 +524,13 @@ def test_where_there_is_nothing_to_choose_from_that_is_said():
         Query({"run": "zzz"}).choice("run", [])
 
 
+def test_tabs_and_bookmarks_are_told_apart_by_what_was_asked(in_project):
+    pages = [in_project.page(f"/data?text={text}") for text in ("cats", "dogs", HOSTILE)]
+    titles = [re.search("<title>(.*)</title>", page)[1] for page in pages]
+    assert [title.split(" · ")[0] for title in titles[:2]] == ["Data: cats", "Data: dogs"]
+    assert "<" not in titles[2]
+
+
 def test_an_address_keeps_a_word_that_looks_like_nothing():
     assert Query({"q": "None", "page": "2"}).changed(page=None, k=3) == "?q=None&k=3"
 
