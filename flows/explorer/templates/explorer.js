@@ -20,6 +20,7 @@ document.addEventListener('click', event => {
 let chosen;
 const change = async href => {
   chosen = href;
+  document.querySelector('#answer').ariaBusy = 'true';
   let page = await read(href);
   while (page.querySelector('.working')) {
     await new Promise(done => setTimeout(done, 700));

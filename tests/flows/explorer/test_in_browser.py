@@ -168,6 +168,19 @@ def test_a_facet_that_cannot_be_fetched_is_opened_so_that_the_browser_says_why(b
     wait(lambda: browser.run("return location.search.includes('facet=concepts') && !window.same;"))
 
 
+def test_an_answer_that_is_about_to_change_says_so(browser, shown):
+    shown(ADDRESSES["pair"])
+    busy = (
+        "const answer = document.querySelector('#answer'); return [answer.ariaBusy, getComputedStyle(answer).opacity];"
+    )
+    assert browser.run(busy) == [None, "1"]
+    browser.run("""
+        window.fetch = () => new Promise(() => {});
+        document.querySelector('a[data-in-place][href*="facet=concepts"]').click();
+    """)
+    assert browser.run(busy) == ["true", "0.5"]
+
+
 def test_of_two_facets_the_one_chosen_last_is_shown_though_the_other_comes_later(browser, shown):
     shown(ADDRESSES["pair"])
     browser.run("""
