@@ -1,6 +1,7 @@
 """The page of an explanation: facets, graphs if there are any, every text escaped."""
 
 import re
+from dataclasses import replace
 
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
@@ -68,8 +69,16 @@ def test_in_a_browser_nothing_is_wrong_wide_or_narrow_light_or_dark(browser, tmp
     page = tmp_path / "explained.html"
     facts = EncoderFacts(HOSTILE, HOSTILE)
     explained = with_graphs(explanation("A boy sleeps.", HOSTILE), pair)
-    page.write_text(render_explanations([explained], {0: pair}, facts, HOSTILE))
+    blind = FacetReading("quantifiers", 1.0, 1.0, 1.0, -0.2, (-0.5, -0.1), measured=1.0, blind=True)
+    page.write_text(render_explanations([replace(explained, facets=(blind,))], {0: pair}, facts, HOSTILE))
     assert browser.find_faults(page) == []
+    browser.show(page)
+    fits = "const table = document.querySelector('.scroll'); return table.scrollWidth === table.clientWidth;"
+    assert browser.run(fits)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    inside = browser.run("return getComputedStyle(document.querySelector('.example')).breakInside;")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert inside == "auto"  # it may be longer than a sheet, and the one before it would stay empty
 
 
 def test_every_text_is_escaped_and_nothing_is_fetched():
