@@ -15,7 +15,7 @@ if (holder) (async () => {
     const of = (name, property) => { probe.className = name; return getComputedStyle(probe)[property]; };
     colours = {
       kinds: [...Array(9).keys()].map(n => of(`dot k${n}`, 'color')), none: of('dot kn', 'color'),
-      plain: of('dot plain', 'color'), low: of('dot low', 'color'), high: of('dot high', 'color'), text: of('', 'color'),
+      plain: of('dot', 'color'), low: of('dot low', 'color'), high: of('dot high', 'color'), text: of('', 'color'),
     };
     probe.remove();
   };
