@@ -14,9 +14,9 @@ from flows.project import Project
 from flows.server.outbox import Outbox
 from flows.trainings import promoting
 from flows.trainings.due import evaluation_identity, evaluation_job
-from flows.trainings.finished_runs import check_suites, left_behind, runs_to_evaluate
+from flows.trainings.finished_runs import check_suites, left_behind, runs_to_evaluate, shortfalls
 from training.evaluation.promotion import Verdict, current_run, promote
-from training.run_records import LOCK, evaluation_of
+from training.run_records import LOCK, evaluation_of, record_failed_evaluation
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
 OTHERS = ("syntax/00001-aaaaaa/seed-0", "twin/00001-bbbbbb/seed-0")
@@ -100,6 +100,45 @@ def test_newer_trainings_that_are_not_finished_are_named(project):
     run = begin(project, "new/00001-dddddd/seed-0", "running", "1970-01-01T00:00:09+00:00")
     with only_one(run / LOCK, "It is trained"), refused(EncoderUnfinished):
         runs_to_evaluate(project, ["new"])
+
+
+def test_a_training_that_began_before_the_last_one_was_finished_and_still_runs_is_named(project):
+    os.utime(project.runs / OTHERS[1] / "encoder" / "training.json", (9, 9))
+    run = begin(project, "twin/00002-bbbbbb/seed-0", "running", "1970-01-01T00:00:01+00:00")
+    assert left_behind(project, ["twin"]) == []
+    with only_one(run / LOCK, "It is trained"):
+        assert "00002-bbbbbb/seed-0 is still running" in left_behind(project, ["twin"])[0]
+
+
+@pytest.mark.parametrize(("seed", "seeds"), [(0, " --seeds 2"), (1, "")])
+def test_the_newest_training_that_failed_is_tried_again_with_as_many_seeds_as_it_takes(project, seed, seeds):
+    syntax = project.encoders[0]
+    syntax = syntax.model_copy(update={"loop": syntax.loop.model_copy(update={"seed": seed})})
+    project = project.model_copy(update={"encoders": (syntax,)})
+    for number in range(2):
+        run = begin(project, f"syntax/00003-aaaaaa/seed-{number}", "failed", f"2099-01-01T00:00:0{number}+00:00")
+    lacks = [lack for lack in shortfalls(project) if lack.step == "training"]
+    assert [(lack.run, lack.advice) for lack in lacks] == [
+        ("syntax/00003-aaaaaa/seed-1", f"`facetflow train syntax --release 3{seeds}` tries again")
+    ]
+    with only_one(run / LOCK, "It is trained"):
+        assert [lack.step for lack in shortfalls(project)] == ["evaluation"], "it is being done"
+
+
+def test_a_run_lacks_its_evaluation_or_its_promotion_but_not_both(project):
+    project = project.model_copy(update={"encoders": project.encoders[:1]})
+    promote(project.runs / OTHERS[0], "syntax")
+    first, second = (project.runs / name for name in SEEDS)
+    record_failed_evaluation(first, InputError("No room."))
+    for run in (first, second):
+        (run / "promotion.json").write_text(
+            '{"promoted": false, "holds": false, "against": null, "reasons": ["It is worse."]}'
+        )
+    assert [(lack.step, lack.run) for lack in shortfalls(project)] == [
+        ("evaluation", SEEDS[0]),
+        ("evaluation", SEEDS[1]),
+        ("promotion", SEEDS[1]),
+    ]
 
 
 def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypatch, capsys):
