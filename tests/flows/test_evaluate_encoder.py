@@ -153,6 +153,9 @@ def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypa
 def test_an_evaluation_is_of_the_dev_split_unless_another_is_asked_for(project):
     run = project.runs / SEEDS[0]
     assert [evaluation_job(project, run, split).split for split in (None, "test")] == ["dev", "test"]
+    job = {**JOB, "settings": {"kind": "s3bert", "splits": ["train", "test"]}, "output": str(run)}
+    (run / "train.json").write_text(json.dumps(job))
+    assert evaluation_job(project, run).split == "test", "which chose its model"
 
 
 def test_suites_are_chosen_by_name(project):

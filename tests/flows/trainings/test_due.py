@@ -1,11 +1,14 @@
 """What makes an evaluation due."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from features.corpora.settings import EvaluationSet
-from flows.trainings.due import evaluation_identity
+from flows.trainings.due import Contents, evaluation_identity, key_of, unread, unscored
+from training.encoders.aspect.settings import AspectSettings
+from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import EvaluationJob, Source
 
 
@@ -47,3 +50,18 @@ def test_an_evaluation_is_due_again_when_anything_changes_that_decides_its_score
     assert len({identity(), *others}) == 1 + len(others)
     assert without("nli", "sts") == without("sts", "nli")
     assert identity(source=Source(store="t", release=2), resamples=200) == identity()
+
+
+def test_corpora_that_the_project_no_longer_names_are_left_out_of_what_would_read_them():
+    uses = SimpleNamespace(sentences={"s": {"nli", "sts", "papers", "talks"}}, pairs={"p": {"nli", "sts"}})
+    contents = Contents("store", {}, uses)
+    project = SimpleNamespace(corpora=[SimpleNamespace(name="nli"), SimpleNamespace(name="papers")])
+    assert unread(project, S3bertSettings(), contents) == ("sts",)
+    assert unread(project, AspectSettings(), contents) == ("talks",)
+    assert unread(project, S3bertSettings(corpora=("sts",)), contents) == (), "it names them itself"
+    assert unscored(project, S3bertSettings(corpora=("sts",)), contents) == ("talks",)
+
+
+def test_encoders_and_copies_of_a_project_with_equal_settings_have_keys_of_their_own():
+    names = [(SimpleNamespace(name=project), SimpleNamespace(name=encoder)) for project in "pq" for encoder in "ab"]
+    assert len({key_of(*name, {"seed": "0"}) for name in names}) == len(names)
