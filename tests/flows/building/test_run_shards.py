@@ -128,6 +128,24 @@ def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
     assert runner._submit(waiting) == waiting[2:]
     assert started == waiting[:2]
     assert Waiting.looked_at < 10
+    runner._running["amr", Waiting.shard] = (waiting[0], None, None)
+    assert runner._submit(waiting) == waiting[1:], "one is being made"
+
+
+def test_a_shard_whose_work_ran_out_of_time_has_failed():
+    def read():
+        raise TimeoutError("of a download")
+
+    key = ("amr", Shard("sentences-00000"))
+    progress = BuildProgress()
+    progress.history.plan([ShardHistory(*key, 1)])
+    progress.plan()
+    joined = SimpleNamespace(capacity=None, address=None, client=SimpleNamespace(status="running"))
+    runner = ShardRunner(None, None, joined, progress, "run")
+    work = ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))
+    runner._take(work, SimpleNamespace(status="error", release=lambda: None), read)
+    assert not runner._running, "nobody waits for it"
+    assert "of a download" in runner._outcome.failed[0].error
 
 
 def test_what_needs_a_shard_that_another_build_has_committed_reads_it(on_a_cluster, tmp_path):
