@@ -14,6 +14,7 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ from features.core.faults import (
     ServerSilent,
     StoreUnreachable,
 )
+from flows.server import server_process
 from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
 from flows.server.prefect_address import configured_api
@@ -362,3 +364,25 @@ def test_the_database_that_a_folder_names_for_another_server_is_left_alone(tmp_p
     finally:
         server.stop()
     assert {path.name for path in tmp_path.iterdir()} == {file}
+
+
+@pytest.mark.parametrize(
+    ("lasting", "parent", "stays"),
+    [(True, "gone", True), (False, "gone", False), (False, "living", True)],
+    ids=["of up", "killed", "restarted"],
+)
+def test_only_a_private_server_takes_its_folder_with_it_and_only_where_nobody_is_to_read_its_log(
+    tmp_path, monkeypatch, lasting, parent, stays
+):
+    home = tmp_path / "home"
+    home.mkdir()
+    (database := home / "prefect.db").touch(0o644)
+    modes = []
+    monkeypatch.setattr(server_process, "end_with", lambda *_: None)
+    monkeypatch.setattr(server_process, "_serve", lambda *_, **__: modes.append(database.stat().st_mode & 0o777))
+    monkeypatch.setattr(server_process, "signal", SimpleNamespace(SIGTERM=15, signal=lambda *_: None))
+    pid = {"gone": 1, "living": 7}[parent]
+    system = SimpleNamespace(umask=lambda _: None, getppid=lambda: pid, _exit=lambda _: None)
+    monkeypatch.setattr(server_process, "os", system)
+    server_process.main(home, 0, 7, lasting=lasting)
+    assert (home.exists(), modes) == (stays, [0o600])

@@ -1,5 +1,6 @@
 """What a failing flow leaves in the log of `facetflow up`: one line, not its traceback every night."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 from flows.server import services
 from flows.server.own_server import QUIET, TALKING
+from flows.server.worker_log import OneLineHandler
 
 FLOW = """
 from prefect.logging import get_logger
@@ -45,3 +47,14 @@ def test_what_verbose_shows_of_an_error_is_visible():
     assert "Traceback" in done.stderr
     assert "\\u001b[2J" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_a_traceback_that_another_handler_has_written_or_is_to_write_is_left_to_it(capsys):
+    record = logging.LogRecord("flow_runs", logging.ERROR, __file__, 1, "odd", (), (ValueError, ValueError(), None))
+    record.exc_text = "Traceback, as another handler has written it"
+    OneLineHandler().emit(record)
+    assert record.exc_info is not None
+    assert record.exc_text.startswith("Traceback")
+    told = capsys.readouterr().err
+    assert "odd" in told
+    assert "Traceback" not in told
