@@ -33,7 +33,9 @@ def test_similarity_comes_to_mean_the_aspect_and_the_best_model_is_kept(job, zoo
     assert len(course["history"]) == 6
     best = max(course["history"], key=lambda look: look["mrr"])
     assert (course["dev"]["mrr"], course["best_step"]) == (best["mrr"], best["step"])
-    assert course["corpora"]["zoo"]["unit"] == "texts"
+    labelled = zoo.labels.filter(aspect="animal").group_by("split").agg(pl.col("text").n_unique())
+    texts = {split: count for split, count in labelled.iter_rows() if split != "test"}
+    assert course["corpora"]["zoo"] == {**texts, "unit": "texts", "licence": ""}
     card = (folder / "README.md").read_text()
     assert "is trained to be high if they share a label in the aspect `animal`" in card
     assert "Chosen by MRR." in card
