@@ -108,7 +108,6 @@ class AspectTask:
     @torch.no_grad()
     def judge(self) -> Judgement | None:
         """Return how well the neighbours of dev texts share their labels, as means over the routes."""
-        self.backbone.eval()
         judged = [(lesson.route, scores) for lesson in self.curriculum.lessons if (scores := self._judge(lesson))]
         if not judged:
             return None

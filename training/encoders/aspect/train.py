@@ -44,7 +44,6 @@ def _train(plan: TrainingPlan, settings: AspectSettings, data: LabelledTexts) ->
     cut = f"{int(tokens.cut[used].sum())} of these {len(used)} truncated at {backbone.model.max_seq_length} tokens"
 
     def complete(learnt: Learnt[AspectTask]) -> None:
-        backbone.eval()
         drawn = [lesson.maker.draw(seed=0, epoch=0) for lesson in curriculum.lessons]
         # Of a split, what was trained on or chosen by; others lack the label for it.
         splits = zip(settings.splits, (texts, dev), strict=True)

@@ -183,7 +183,6 @@ def _complete(
     task, outcome = learnt.task, learnt.outcome
     if not outcome.best_step:
         log.warning("no step of the layers bettered the map, which is kept alone: `layers_tuned = 0` saves their time")
-    backbone.eval()
     if layout.facets[0].start and layout.similarity == "cosine":
         some = data.texts[:_SCALED_BY]
         scale_facets(cast("Dense", backbone.model[-1]), _embed(some, task, data, backbone))
