@@ -124,9 +124,9 @@ def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels
             )
         if counts["labels"] < 2:
             raise NothingToLearn(
-                f"{counts['labels']} of the {own['label'].n_unique():,} labels in the aspect {aspect!r} are left to "
-                f"train on: {counts['rare_labels']:,} have fewer than {settings.min_texts} training texts, "
-                f"{len(counts['held_out_labels']):,} are held out. {_remedy(counts, settings)}"
+                f"Of the {own['label'].n_unique():,} labels in the aspect {aspect!r}, {counts['labels']} can be "
+                f"trained on (with fewer than {settings.min_texts} training texts: {counts['rare_labels']:,}; held "
+                f"out: {len(counts['held_out_labels']):,}). {_remedy(counts, settings)}"
             )
         log.info(
             "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
