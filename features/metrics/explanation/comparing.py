@@ -301,13 +301,6 @@ class Told:
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
 
-    def add_apart(self, aspect: Aspect, facets: Sequence[str], chunks: Sequence[Chunk]) -> None:
-        """Tell words that stand for others, place by place, then all those that only one of the sentences has."""
-        left, right = ([t for chunk in chunks if not all(chunk) for t in chunk[side]] for side in (0, 1))
-        for chunk in (*filter(all, chunks), (left, []), ([], right)):
-            if any(chunk):
-                self.add(aspect, facets, _apart(self, *chunk), chunk)
-
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
         """Tell that words may be another spelling of others."""
         words = f"{spans(self, 0, left)} in a and {spans(self, 1, right)} in b"
@@ -322,7 +315,7 @@ class Told:
         return [(left, right) for left, right in rest if left or right]
 
 
-def _apart(told: Told, left: Sequence[Token], right: Sequence[Token]) -> str:
+def apart(told: Told, left: Sequence[Token], right: Sequence[Token]) -> str:
     """Return which words each sentence has at one place, or that only one of them has any."""
     if left and right:
         return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
