@@ -288,6 +288,7 @@ class Told:
     def __init__(self, both: ComparedGraphs) -> None:
         self.both, self.texts = both, both.texts
         self.differences: list[Difference] = []
+        self.single: list[tuple[Aspect, Sequence[str], int, list[Token]]] = []  # what only one sentence has, to be told
         self.named: tuple[list[Token], list[Token]] = ([], [])
 
     def add(
@@ -300,6 +301,17 @@ class Told:
             self.differences.append(Difference(facet, aspect, text))
         for named, more in zip(self.named, tokens, strict=True):
             named.extend(more)
+
+    def add_apart(self, aspect: Aspect, facets: Sequence[str], places: Sequence[Chunk]) -> None:
+        """Tell which words each sentence has at some places; where the other has none, they are kept for the end."""
+        for left, right in places:
+            if left and right:
+                text = f"{spans(self, 0, left)} in a, {spans(self, 1, right)} in b"
+                self.add(aspect, facets, text, (left, right))
+        for side, named in enumerate(self.named):
+            tokens = [token for place in places if not place[1 - side] for token in place[side]]
+            self.single.append((aspect, facets, side, tokens))
+            named.extend(tokens)
 
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
         """Tell that words may be another spelling of others."""
@@ -315,13 +327,12 @@ class Told:
         return [(left, right) for left, right in rest if left or right]
 
 
-def apart(told: Told, left: Sequence[Token], right: Sequence[Token]) -> str:
-    """Return which words each sentence has at one place, or that only one of them has any."""
-    if left and right:
-        return f"{spans(told, 0, left)} in a, {spans(told, 1, right)} in b"
-    side, runs = int(bool(right)), _joined(told, int(bool(right)), right or left)
-    theirs = {(token.lower, token.stem) for token in told.texts.tokens[1 - side]}
-    again = [t for run in runs if all((t.lower, t.stem) in theirs for t in run) for t in run]
+def single(told: Told, side: int, tokens: Sequence[Token]) -> str:
+    """Return which words only one sentence has, or has once more."""
+    runs = _joined(told, side, tokens)
+    theirs = [(token.lower, token.stem) for token in told.texts.tokens[1 - side]]
+    phrases = {tuple(theirs[at : at + n]) for n in map(len, runs) for at in range(len(theirs) - n + 1)}
+    again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
     new = [token for run in runs for token in run if token not in again]
     again = [token for token in again if token.has_content or not new]
     texts = [f"only {SIDES[side]} says {spans(told, side, new)}"] if new else []

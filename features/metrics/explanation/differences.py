@@ -5,7 +5,6 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import (
@@ -15,11 +14,11 @@ from features.metrics.explanation.comparing import (
     ComparedGraphs,
     Difference,
     Told,
-    apart,
+    single,
     spans,
 )
 from features.metrics.explanation.quantities import tell_quantities
-from features.metrics.explanation.texts import ComparedTexts
+from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
 from features.metrics.readings import SENSE
 
@@ -31,7 +30,6 @@ _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
-_AGREEMENT = ({"is", "are"}, {"was", "were"}, {"has", "have"}, {"does", "do"}, {"am", "are"}, {"am", "is"})
 
 
 def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
@@ -280,14 +278,15 @@ def _compounds(told: Told) -> None:
 
 
 def _names(told: Told) -> None:
+    places: list[Chunk] = []
     for chunk in told.chunks(_WORDS):
         # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
         names = [[token for token in part if token.kind == "name"] for part in chunk]
         if any(names):
             # "Swedish" in front is none, and "and" stands for none.
             pairs = all(any(token.has_content for token in part) for part in chunk) and not all(names)
-            left, right = chunk if pairs else names
-            told.add("name", ("named_entities",), apart(told, left, right), (left, right))
+            places.append(chunk if pairs else (names[0], names[1]))
+    told.add_apart("name", ("named_entities",), places)
 
 
 def _coreference(told: Told) -> None:
@@ -326,8 +325,7 @@ def _moods(told: Told) -> None:
 
 
 def _modality(told: Told) -> None:
-    for left, right in told.chunks({"modal"}):
-        told.add("modality", ("frames",), apart(told, left, right), (left, right))
+    told.add_apart("modality", ("frames",), told.chunks({"modal"}))
 
 
 def _words(told: Told) -> None:
@@ -337,12 +335,19 @@ def _words(told: Told) -> None:
                 told.add_spelling([a], [b])
     read = zip(told.both.views, told.both.anchors, strict=True)  # "have" and "this" may be words of grammar or not
     with_node = {t for view, words in read for at, t in words.items() if not view.labels[at].endswith("-91")}
+    places: list[Chunk] = []
     for chunk in told.chunks({*_WORDS, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
         left, right = chunk if kept else ([t for t in part if t.kind in _WORDS or t in with_node] for part in chunk)
-        if left or right:
-            told.add("word", ("frames", "concepts"), apart(told, left, right), (left, right))
+        places.append((left, right))
+    told.add_apart("word", ("frames", "concepts"), places)
+
+
+def _single(told: Told) -> None:
+    for aspect, facets, side, tokens in told.single:
+        if tokens:
+            told.add(aspect, facets, single(told, side, tokens))
 
 
 def _unsure(told: Told) -> None:
@@ -377,7 +382,7 @@ def _forms(told: Told) -> None:
         and b not in told.named[1]
         and not (helped and a.kind == "word")
         and not told.both.reads_differently(a.stem)
-        and not (told.differences and (a.kind == "pronoun" or _agrees(told, a, b)))
+        and not (told.differences and (a.kind == "pronoun" or told.texts.agree(a, b)))
     ]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
     texts = []
@@ -394,19 +399,6 @@ def _forms(told: Told) -> None:
         told.add("form", (), f"graphs {' and '.join(says)}")
 
 
-def _agrees(told: Told, a: Token, b: Token) -> bool:
-    """Return whether a verb has other forms as other words ask for them: "two cats look", "a cat looks"."""
-    bare, other = sorted((a.lower, b.lower), key=len)
-    if a.stem in {"be", "have", "do"}:
-        return {bare, other} in _AGREEMENT
-    x, y = (
-        next(before for before, token in pairwise([NO_TOKEN, *side]) if token is word)
-        for side, word in zip(told.texts.tokens, (a, b), strict=True)
-    )
-    asked = (x.stem == y.stem and x.lower != y.lower) or not {"pronoun", "modal"}.isdisjoint({x.kind, y.kind})
-    return asked and other in {f"{bare}s", f"{bare}es"}
-
-
 def _unread(told: Told) -> None:
     lost = told.both.unread
     in_both = {token.lower for token in lost[0]} & {token.lower for token in lost[1]}
@@ -419,6 +411,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, _moved_words, _unsure, _forms,
-    _unread,
+    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, _single, _moved_words,
+    _unsure, _forms, _unread,
 )  # fmt: skip

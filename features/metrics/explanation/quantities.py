@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 
 from features.metrics.explanation.anchors import joined
-from features.metrics.explanation.comparing import SIDES, SIGNS, Quantity, Told, spans
+from features.metrics.explanation.comparing import SIGNS, Quantity, Told, spans
 from features.metrics.explanation.tokens import NO_TOKEN, Token
 
 
@@ -43,10 +43,7 @@ def tell_quantities(told: Told) -> None:
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
     parts += [(only.span, _counterpart(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
     parts += [(_counterpart(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
-    for pair in parts:
-        texts = [(spans(told, side, part), SIDES[side]) for side, part in enumerate(pair) if part]
-        both = ", ".join(f"{text} in {side}" for text, side in texts)
-        told.add("quantity", ("quantifiers",), both if texts[1:] else f"only {texts[0][1]} says {texts[0][0]}", pair)
+    told.add_apart("quantity", ("quantifiers",), parts)
 
 
 def _counterpart(told: Told, side: int, quantity: Quantity) -> list[Token]:

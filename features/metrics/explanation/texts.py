@@ -22,6 +22,7 @@ _LINKS = frozenset({"link", "grammar"})
 _SOUNDS = {"2": "to", "4": "for"}
 _THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
+_AGREEMENT = ({"am", "are", "is"}, {"was", "were"}, {"has", "have"}, {"do", "does"})
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -198,6 +199,18 @@ class ComparedTexts:
         blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
         pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
         return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
+
+    def agree(self, a: Token, b: Token) -> bool:
+        """Return whether a verb has two forms because other words ask for them: "two cats look", "a cat looks"."""
+        bare, other = sorted((a.lower, b.lower), key=len)
+        if a.stem in {"be", "have", "do"}:
+            return any({bare, other} <= forms for forms in _AGREEMENT)
+        x, y = (
+            next(before for before, token in pairwise([NO_TOKEN, *side]) if token is word)
+            for side, word in zip(self.tokens, (a, b), strict=True)
+        )
+        asked = (x.stem == y.stem and x.lower != y.lower) or not {"pronoun", "modal"}.isdisjoint({x.kind, y.kind})
+        return asked and other in {f"{bare}s", f"{bare}es"}
 
     @cached_property
     def passive_verb(self) -> tuple[int, Token] | None:

@@ -780,7 +780,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'and "slept".')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
-         ('Both have "Fees", "$300" and "$2,800"; only a says "12 percent"; "rise" in a, "leap" in b; only a '
+         ('Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "12 percent"; only a '
           'says "or". Not in the graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
         ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
@@ -1104,7 +1104,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'graphs: "1" in both.')),
         ("Double-check the list.", "Check the list twice.", "(d / double-check-01 :ARG1 (l / list))",
          "(c / check-01 :ARG1 (l / list) :frequency 2)",
-         ('Both have "list"; only b says "twice"; "Double-check" in a, "Check" in b. Not in the graphs: "twice" in '
+         ('Both have "list"; "Double-check" in a, "Check" in b; only b says "twice". Not in the graphs: "twice" in '
           'b.')),
         ("Add 1 tbsp of oil.", "Add one tablespoon of oil.", "(a / add-02 :ARG1 (o / oil))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "tbsp" from "tablespoon". Not '
