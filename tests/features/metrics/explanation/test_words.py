@@ -240,6 +240,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The Nokia (Finnish) plant burnt.", "The plant burnt.", "(b / burn-01 :ARG1 (p / plant))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Nokia" '
           'and "Finnish". Not in the graphs: "Nokia" and "Finnish" in a.')),
+        # "Allows" is no opposite of "nothing".
+        ("Rust creates nothing here.", "Rust allows work here.", "(c / create-01 :polarity - :ARG0 (r / rust))",
+         "(a / allow-01 :ARG0 (r / rust))",
+         ('Both have "Rust" and "here"; only a negates "creates" ("nothing"); "creates" in a, "allows work" in b. '
+          'Not in the graphs: "here" in both and "work" in b.')),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
