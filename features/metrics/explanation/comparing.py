@@ -18,6 +18,7 @@ from features.metrics.readings import is_argument
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _PARTS = re.compile(r"^:\s|[();]")  # between two parts of a sentence
 _ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
+_SUM = re.compile(r"(?<!\bthe )(?<!\ba )(?<!\ban )[$€£][\d.,]+(?: \w+)?$", re.IGNORECASE)  # "$3 million last year"
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
@@ -197,7 +198,8 @@ class ComparedGraphs:
             kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
             is_verb = behind.stem in self.frame_stems & self.texts.shared  # aged 12 won
             is_verb &= not re.match(r"\d+[a-z]", order[last].stem)  # not "the 7th pick"
-            if at is None and behind.kind in kinds and not between.strip(" -") and not is_verb:
+            is_sum = _SUM.search(self.texts.sentences[side][: order[last].end])
+            if at is None and behind.kind in kinds and not (between.strip(" -") or is_verb or is_sum):
                 at = past
             if at is not None and order[at].kind == "name" and behind.kind == "word" and at > past:
                 at = past  # three sons Jim and Bob

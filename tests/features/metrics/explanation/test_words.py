@@ -1305,6 +1305,7 @@ def test_beside_other_words_names_that_keep_their_neighbours_do_not_change_place
         ("Five players left.", "The coach left.", '"Five players" in a, "coach" in b'),
         ("Ann and Bob left.", "Two girls left.", '"Ann and Bob" in a, "Two girls" in b'),
         ("Two boys left with a boy.", "Boys left with a boy.", 'only a says "Two boys"'),
+        ("It lost $3 million last year.", "It lost $3 billion last year.", '"$3 million" in a, "$3 billion" in b'),
     ],
 )
 def test_a_quantity_is_told_beside_what_the_other_sentence_has_in_its_place(a, b, words):
