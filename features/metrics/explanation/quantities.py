@@ -121,7 +121,10 @@ def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
     read = a.head in told.both.counted(0) and b.head in told.both.counted(1)
     nouns = told.texts.shared - told.both.frame_stems  # not "twelve scored"
     counts = within or not (stems & nouns if read else stems <= told.texts.shared)
-    return (a.stems == b.stems and counts) or a.is_measured_as(b)
+    # "A team of five" is not five teams, "one of the four boys" may be one boy.
+    bare = [(each.span[0].start, told.both.quantities(side)) for side, each in enumerate((a, b)) if each.head is None]
+    before = {q.head.stem for start, side in bare for q in side if q.head is not None and q.head.start < start}
+    return (a.stems == b.stems and counts and stems.isdisjoint(before)) or a.is_measured_as(b)
 
 
 def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)

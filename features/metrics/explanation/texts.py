@@ -17,7 +17,6 @@ from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
-_TO = frozenset({"to", "for"})
 _LINKS = frozenset({"link", "grammar"})
 _SOUNDS = {"2": "to", "4": "for"}
 _THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
@@ -92,10 +91,9 @@ class ComparedTexts:
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if apart and (not differ or self._take_places(pair)) else None
         if differ:  # the names may still change places
-            names = {
-                t.stem for t in self.tokens[0] if t.kind == "name" and left.count(t.stem) == right.count(t.stem) == 1
-            }
-            left, right = ([stem for stem in side if stem in names] for side in self._order)
+            names = {t.stem for t in self.tokens[0] if t.kind == "name"}
+            once = {stem for stem in names if left.count(stem) == right.count(stem) == 1}
+            left, right = ([stem for stem in side if stem in once] for side in self._order)
             if (at := _first_difference(left, right)) is None:
                 return None
         while left[-1] == right[-1]:
@@ -112,7 +110,7 @@ class ComparedTexts:
     @cached_property
     def is_dative(self) -> bool:
         """Whether one sentence has "to" or "for" where the other has two objects: "a fish to us", "gave us a fish"."""
-        spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in _TO] for side in (0, 1)]
+        spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in {"to", "for"}] for side in (0, 1)]
         if not self.exchange or bool(spare[0]) == bool(spare[1]):
             return False
         passive = all(any(token.stem == "be" for token in side) for side in self.tokens)  # "was given to the dog"
