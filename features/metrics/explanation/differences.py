@@ -283,9 +283,10 @@ def _names(told: Told) -> None:
         # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
         names = [[token for token in part if token.kind == "name"] for part in chunk]
         if any(names):
-            # "Swedish" in front is none, and "and" stands for none.
-            pairs = all(any(token.has_content for token in part) for part in chunk) and not all(names)
-            places.append(chunk if pairs else (names[0], names[1]))
+            kinds = [{token.kind for token in part if token.has_content} for part in chunk]
+            # "Swedish" in front is none, "and" stands for none, and "Ann" does for "the Swedish minister".
+            alone = all(names) and (kinds[0] == {"name"}) is (kinds[1] == {"name"})
+            places.append((names[0], names[1]) if alone or (not all(kinds) and all(chunk)) else chunk)
     told.add_apart("name", ("named_entities",), places)
 
 
@@ -375,15 +376,10 @@ def _forms(told: Told) -> None:
         return  # nobody asks for these where so much differs
     passive = told.texts.voice or told.texts.passive_verb
     helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
-    pairs = [
-        (a, b)
-        for a, b in told.texts.forms
-        if a not in told.named[0]
-        and b not in told.named[1]
-        and not (helped and a.kind == "word")
-        and not told.both.reads_differently(a.stem)
-        and not (told.differences and (a.kind == "pronoun" or told.texts.agree(a, b)))
-    ]
+    pairs = [(a, b) for a, b in told.texts.forms if a not in told.named[0] and b not in told.named[1]]
+    if told.differences:
+        pairs = [(a, b) for a, b in pairs if a.kind != "pronoun" and not told.texts.agree(a, b)]
+    pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word") and not told.both.reads_differently(a.stem)]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
     texts = []
     for chunk in told.texts.chunks:

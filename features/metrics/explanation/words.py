@@ -98,6 +98,8 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
     contradicted |= {"names"} if names[0] - words[1] or names[1] - words[0] else set()  # facets compare kinds of names
     units = [{view.labels[target] for _, role, target in view.forward if role == "unit"} for view in both.views]
     contradicted |= {"quantities"} if all(units) and units[0] != units[1] else set()
+    added = [{token.kind for part in chunk for token in part} for chunk in both.texts.chunks if not all(chunk)]
+    contradicted |= {"frames", "concepts"} if any({"word", "name"} <= kinds for kinds in added) else set()
     contradicted |= {"concepts"} if "frames" in shared else set()
     return [title for title in shared if title not in contradicted]
 
