@@ -24,11 +24,6 @@ _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
 _JOINS = frozenset({"and", "or", "contrast-01"})
-_EMPTY = frozenset({
-    "name", "person", "thing", "and", "or", "amr-unknown", "i", "you", "he", "she", "it", "we", "they", "possible-01",
-    "temporal-quantity", "date-entity", "have-rel-role-91", "have-org-role-91", "be-located-at-91",
-})  # fmt: skip
-"""Concepts that do not make two sentences related."""
 
 
 class Quantity(NamedTuple):
@@ -106,18 +101,13 @@ class ComparedGraphs:
 
     @property
     def are_related(self) -> bool:
-        """Whether both sentences have a word, an amount or a concept, or one an opposite; of many words, a fourth."""
+        """Whether both sentences have a word or an amount, or one an opposite; of many words, a fourth."""
         left, right = ({token.stem for token in side if token.kind in {"word", "name"}} for side in self.texts.tokens)
         if 4 * max(len(left & right), 1) < min(len(left), len(right)):
             return False
         opposed = any(negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
         as_much = any(a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
-        return bool(self.texts.shared or self.shared_concepts or opposed or as_much)
-
-    @property
-    def shared_concepts(self) -> set[str]:
-        """Concepts of both graphs that make sentences related."""
-        return set(self.views[0].labels) & set(self.views[1].labels) - _EMPTY
+        return bool(self.texts.shared) or opposed or as_much
 
     @property
     def differ(self) -> bool:
@@ -315,6 +305,20 @@ class Told:
             self.single.append((aspect, facets, side, tokens))
             named.extend(tokens)
 
+    def add_single(self) -> None:
+        """Tell which words only one sentence has, or has once more."""
+        for aspect, facets, side, tokens in self.single:
+            runs = _joined(self, side, tokens)
+            theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
+            phrases = {tuple(theirs[at : at + n]) for n in map(len, runs) for at in range(len(theirs) - n + 1)}
+            again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
+            new = [token for run in runs for token in run if token not in again]
+            again = [token for token in again if token.has_content or not new]
+            texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
+            texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
+            if texts:
+                self.add(aspect, facets, "; ".join(texts))
+
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
         """Tell that words may be another spelling of others."""
         words = f"{spans(self, 0, left)} in a and {spans(self, 1, right)} in b"
@@ -327,19 +331,6 @@ class Told:
             for chunk in self.texts.chunks
         ]
         return [(left, right) for left, right in rest if left or right]
-
-
-def single(told: Told, side: int, tokens: Sequence[Token]) -> str:
-    """Return which words only one sentence has, or has once more."""
-    runs = _joined(told, side, tokens)
-    theirs = [(token.lower, token.stem) for token in told.texts.tokens[1 - side]]
-    phrases = {tuple(theirs[at : at + n]) for n in map(len, runs) for at in range(len(theirs) - n + 1)}
-    again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
-    new = [token for run in runs for token in run if token not in again]
-    again = [token for token in again if token.has_content or not new]
-    texts = [f"only {SIDES[side]} says {spans(told, side, new)}"] if new else []
-    texts += [f"{SIDES[side]} says {spans(told, side, again)} once more"] if again else []
-    return "; ".join(texts)
 
 
 def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:

@@ -14,7 +14,6 @@ from features.metrics.explanation.comparing import (
     ComparedGraphs,
     Difference,
     Told,
-    single,
     spans,
 )
 from features.metrics.explanation.quantities import tell_quantities
@@ -345,12 +344,6 @@ def _words(told: Told) -> None:
     told.add_apart("word", ("frames", "concepts"), places)
 
 
-def _single(told: Told) -> None:
-    for aspect, facets, side, tokens in told.single:
-        if tokens:
-            told.add(aspect, facets, single(told, side, tokens))
-
-
 def _unsure(told: Told) -> None:
     """Tell words that both sentences have and the graphs do not agree on."""
     both, texts = told.both, told.texts
@@ -407,6 +400,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, _single, _moved_words,
+    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, Told.add_single, _moved_words,
     _unsure, _forms, _unread,
 )  # fmt: skip

@@ -59,14 +59,15 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     aspects = [difference.aspect for difference in told]
     if not told:
         return Words(_unchanged(both, sentences), ())
+    words = _in_common(both)
     if "unrelated" in aspects:
+        few = f"They share little but {words}" if words else "They share no content word"
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
-        return Words(f"{_little_in_common(both)}{alike}; {told[0].text}.", told)
+        return Words(f"{few}{alike}; {told[0].text}.", told)
     main = [difference.text for difference in told if difference.aspect not in REMARKS]
     more = len(main) - _MOST
     parts = [*main[:_MOST], *([counted(more, "more difference")] if more > 0 else [])]
     same = _same(both, frozenset(aspects))
-    words = _in_common(both)
     opening = f"Same {listed(same)}" if same else f"Both have {words}" if words else "No content word in common"
     if not both.differ:
         opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
@@ -102,13 +103,6 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
     contradicted |= {"frames", "concepts"} if any({"word", "name"} <= kinds for kinds in added) else set()
     contradicted |= {"concepts"} if "frames" in shared else set()
     return [title for title in shared if title not in contradicted]
-
-
-def _little_in_common(both: ComparedGraphs) -> str:
-    """Return what sentences on different matters have in common."""
-    if words := _in_common(both):
-        return f"They share little but {words}"
-    return f"They share no content word{'' if both.shared_concepts else ' and no concept'}"
 
 
 def _in_common(both: ComparedGraphs) -> str:

@@ -300,7 +300,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(e / eat-01 :ARG0 (b / boy :quant 2) :ARG1 (g / egg))",
          'Both have "egg"; only b says "Two boys"; only a says "broke"; only b says "ate".'),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
-         'They share no content word and no concept; a speaks of "Cats sleep", b of "snowed".'),
+         'They share no content word; a speaks of "Cats sleep", b of "snowed".'),
+        # A concept of both graphs is no word of both sentences.
+        ("Cats sleep.", "Bulls rest.", "(s / sleep-01 :ARG0 (a / animal))", "(r / rest-01 :ARG0 (a / animal))",
+         'They share no content word; a speaks of "Cats sleep", b of "Bulls rest".'),
         ("It rains.", "It rains.", "(r / rain-01)", None, SAME_TEXT),
         ("It doesn't rain.", "It does not rain.", "(r / rain-01 :polarity -)", None, SAME_WORDS),
         # One word, read in two ways.
@@ -1420,8 +1423,8 @@ def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     (pair,) = explain_graphs([(decode("(k / kid)"), decode("(c / child)"))])
     sentences = "The kids cried.", "Children wept."
     rest = 'a speaks of "kids cried", b of "Children wept".'
-    assert describe(pair, sentences, 0.1).sentence == f"They share no content word and no concept; {rest}"
-    alike = "They share no content word and no concept, but the encoder finds them alike (0.88)"
+    assert describe(pair, sentences, 0.1).sentence == f"They share no content word; {rest}"
+    alike = "They share no content word, but the encoder finds them alike (0.88)"
     assert describe(pair, sentences, 0.88).sentence == f"{alike}; {rest}"
 
 
