@@ -23,6 +23,7 @@ _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "bel
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
+OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -151,17 +152,23 @@ class ComparedGraphs:
 
     def coordinates(self, stems: Collection[str]) -> bool:
         """Return whether "and", "or" or "but" joins words, in both graphs, so that their order tells no role."""
-        for side, view in enumerate(self.views):
-            joined = [
-                (relation.source, token.stem)
-                for relation in view.forward
-                if view.labels[relation.source] in _JOINS
-                and (token := self.anchors[side].get(relation.target)) is not None
-                and token.stem in stems
-            ]
-            if {stem for _, stem in joined} < {*stems} or len({source for source, _ in joined}) != 1:
+        for view, words in zip(self.views, self.anchors, strict=True):
+            joins = [r for r in view.forward if view.labels[r.source] in _JOINS and r.target in words]
+            joins = [relation for relation in joins if words[relation.target].stem in stems]
+            found = {words[relation.target].stem for relation in joins}
+            if found != {*stems} or len({relation.source for relation in joins}) != 1:
                 return False
         return True
+
+    def lists(self, exchange: tuple[list[str], list[str]], between: Sequence[Token]) -> bool:
+        """Return whether two parts are in one list with all between: "Ann, Bob and Cy", not "Ann sang and Bob"."""
+        skipped = [t for t in between if t.kind in {"grammar", "quantity"} and t.lower not in OF]
+        skipped += [t for t in between if t.kind == "pronoun" and t.lower != t.stem]  # her brother, but not "he is"
+        rest = [t for t in between if t not in skipped and t.stem not in {*exchange[0], *exchange[1]}]
+        negated = any(token.kind == "negation" for token in self.texts.tokens[0])  # "not rich but happy"
+        entries = rest[:-1] if rest and rest[-1].stem in {"and", "or", "nor" if negated else "but"} else rest
+        stems = {exchange[0][-1], exchange[1][-1], *(t.stem for t in entries if t.stem in self.texts.shared)}
+        return all(token.has_content for token in entries) and self.coordinates(stems)
 
     def counted(self, side: int) -> list[Token]:
         """Return the words of a sentence that its graph counts."""

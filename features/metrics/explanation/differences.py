@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from features.metrics.explanation.anchors import capped, joined, listed, quoted
 from features.metrics.explanation.comparing import (
+    OF,
     REMARKS,
     SIDES,
     Aspect,
@@ -24,7 +25,6 @@ from features.metrics.readings import SENSE
 _BEFORE_COMMANDS = {"do", "don't", "n't", "not", "please", "never", "always", "first", "so", "then", "now", "next"}
 _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never has he"
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
-_OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
@@ -137,11 +137,12 @@ def _roles(told: Told) -> None:
         others = [t for t in texts.tokens[0] if t.has_content and t.kind != "quantity" and t.stem not in parts][1:]
         words = joined([_part(told, stems) for stems in (exchange if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
-        if not texts.reordered and both.differ:
-            frames = [frame for stem, frame in moved if frame and stem in texts.voice]
-            told.add("role", ("srl",), f"{words} swap roles{f' in {frames[0]}' if frames else ''}{passive}")
-        elif not texts.reordered:
-            told.add("role", (), f"{words} swap roles{passive}, which the parser does not see")
+        verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
+        # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
+        if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
+            frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
+            seen = "".join(frames) + passive if both.differ else f"{passive}, which the parser does not see"
+            told.add("role", ("srl",), f"{words} swap roles{seen}")
         elif texts.exchange and both.differ and (others or texts.differ_in_words()):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
@@ -179,14 +180,13 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     # Clauses and entries of a list: "if it rains, we stay", "heat and warmth".
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
     adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
-    inside = any(token.lower in _CLAUSES for token in between[0])
-    links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in _OF}
+    links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in OF}
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
     # "Load a cart with hay", "load hay on a cart"
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
-    # Clauses: "kill one and befriend the other", "drove because he was late".
-    clauses = (both.differ and ends <= both.frame_stems) or (inside and both.coordinates(ends))
-    in_list = not told.differences and all(_is_list(told, exchange, side) for side in between)
+    # "Drove because he was late".
+    clauses = both.differ and ends <= both.frame_stems
+    in_list = not told.differences and all(both.lists(exchange, side) for side in between)
     if not clauses and (texts.is_dative or texts.is_genitive or in_list):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
@@ -198,17 +198,6 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         around = f" around {joins[0]}" if len(joins) == 1 else ""
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
         told.add(aspect, ("srl",), f"{words} change places{around}")
-
-
-def _is_list(told: Told, exchange: tuple[list[str], list[str]], between: Sequence[Token]) -> bool:
-    """Return whether two parts are in one list with all between: "Ann, Bob and Cy", not "Ann sang and Bob"."""
-    parts, negated = {*exchange[0], *exchange[1]}, any(t.kind == "negation" for t in told.texts.tokens[0])
-    skipped = {"grammar", "quantity", "pronoun"}
-    rest = [t for t in between if t.stem not in parts and (t.kind not in skipped or t.lower in _OF)]
-    joins = {"and", "or", "nor" if negated else "but"}  # not "not rich but happy"
-    entries = rest[:-1] if rest and rest[-1].stem in joins else rest
-    stems = {exchange[0][-1], exchange[1][-1], *(t.stem for t in entries if t.stem in told.texts.shared)}
-    return all(token.has_content for token in entries) and told.both.coordinates(stems)
 
 
 def _moved_words(told: Told) -> None:
@@ -226,8 +215,12 @@ def _moved_words(told: Told) -> None:
     if cases and not texts.exchange and same_voice:  # "who killed him", "who did he kill"
         a, b, frame = cases[0]
         told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
-    elif verb.stem in acting and not texts.voice:
+    elif verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
+    elif verb.stem in acting and not any(texts.is_passive):  # "he was denied a room", "he denied it"
+        at = texts.tokens[side].index(verb)
+        passive = texts.tokens[side][at - 1 : at + 1]
+        told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
     elif texts.is_passive[0] != texts.is_passive[1] and not same_voice and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
@@ -338,7 +331,7 @@ def _words(told: Told) -> None:
     places: list[Chunk] = []
     for chunk in told.chunks({*_WORDS, "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
-        kept = alone and all(token.kind == "link" or token.lower in _OF for part in chunk for token in part)
+        kept = alone and all(token.kind == "link" or token.lower in OF for part in chunk for token in part)
         left, right = chunk if kept else ([t for t in part if t.kind in _WORDS or t in with_node] for part in chunk)
         places.append((left, right))
     told.add_apart("word", ("frames", "concepts"), places)
@@ -367,7 +360,7 @@ def _unsure(told: Told) -> None:
 def _forms(told: Told) -> None:
     if len([each for each in told.differences if each.aspect not in REMARKS]) > 2:
         return  # nobody asks for these where so much differs
-    passive = told.texts.voice or told.texts.passive_verb
+    passive = told.texts.voice or (told.texts.reordered and told.texts.passive_verb)
     helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
     pairs = [(a, b) for a, b in told.texts.forms if a not in told.named[0] and b not in told.named[1]]
     if told.differences:

@@ -142,7 +142,7 @@ class ComparedTexts:
     @cached_property
     def moved_links(self) -> list[Token]:
         """Particles and prepositions that move while other words keep their order: "he called (it) off (the game)"."""
-        left, right = ([t for t in side if t.kind != "grammar" or t.lower == "to"] for side in self.tokens)
+        left, right = ([t for t in side if t.kind != "grammar" or t.lower in {"to", "by"}] for side in self.tokens)
         others = [[token.stem for token in side if token.kind not in _LINKS] for side in (left, right)]
         if others[0] != others[1] or sorted(t.stem for t in left) != sorted(t.stem for t in right):
             return []
@@ -215,13 +215,18 @@ class ComparedTexts:
         """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
         # Not 's, which is mostly the genitive: "John's car".
         forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
+        if forms[0] == forms[1]:
+            return None
         side = int(forms[1] > forms[0])
         others = pairwise([*self.tokens[1 - side], NO_TOKEN])
         in_both = {token.stem for token, behind in others if behind.lower == "by"}  # written and directed by
         in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
-        for before, token in pairwise(self.tokens[side]):
+        verbs = {(before.stem, token.stem) for before, token in pairwise(self.tokens[1 - side])}
+        tokens = self.tokens[side]
+        for before, be, token in zip([NO_TOKEN, *tokens], tokens, tokens[1:], strict=False):
             is_participle = token.stem in self.shared - in_both and token.may_be_participle
-            if forms[side] > forms[1 - side] and self.reordered and before.stem == "be" and is_participle:
+            one_subject = (before.stem, token.stem) in verbs  # "he denied it", "he was denied it"
+            if be.stem == "be" and is_participle and (self.reordered or one_subject):
                 return side, token
         return None
 

@@ -1400,6 +1400,18 @@ def test_parts_that_change_places_though_the_graph_has_them_in_one_list_are_told
     assert {"order", "role"} & {found.aspect for found in told(a, b, graph).differences}
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "graph"),
+    [
+        ("He denied the request.", "He was denied the request.", "(d / deny-01 :ARG0 (h / he) :ARG1 (r / request))"),
+        ("Ann told Bob of it.", "Ann was told of it by Bob.", "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / bob))"),
+        ("It was sent to Ann by Bob.", "It was sent by Ann to Bob.", "(s / send-01 :ARG0 (b / bob) :ARG2 (a / ann))"),
+    ],
+)
+def test_a_subject_of_the_active_and_of_the_passive_has_another_role(a, b, graph):
+    assert {"order", "role"} & {found.aspect for found in told(a, b, graph).differences}
+
+
 def test_with_a_third_one_the_passive_may_change_roles():
     graph = "(i / introduce-02 :ARG0 ({} / {}) :ARG1 (a / ann) :ARG2 ({} / {}))"
     graphs = graph.format("t", "tom", "b", "bob"), graph.format("b", "bob", "t", "tom")
