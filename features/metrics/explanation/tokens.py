@@ -67,7 +67,7 @@ forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled;
 slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
 using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
 meant; understand understood"""
-_FORMS = f"""{_VERBS};
+_FORMS = f"""{_VERBS}; who whom;
 evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
 kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins; second sec secs;

@@ -1349,6 +1349,7 @@ def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
         ("The man is leaving.", "The man leaves."),
         ("The girl lives here.", "The girls live here."),
         ("I shan't stop.", "I shall not stop."),
+        ("The girl whom Ann saw left.", "The girl who Ann saw left."),
     ],
 )
 def test_forms_of_one_word_are_no_difference(a, b):
