@@ -150,25 +150,21 @@ class ComparedGraphs:
         ]
         return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
 
-    def coordinates(self, stems: Collection[str]) -> bool:
-        """Return whether "and", "or" or "but" joins words, in both graphs, so that their order tells no role."""
-        for view, words in zip(self.views, self.anchors, strict=True):
-            joins = [r for r in view.forward if view.labels[r.source] in _JOINS and r.target in words]
-            joins = [relation for relation in joins if words[relation.target].stem in stems]
-            found = {words[relation.target].stem for relation in joins}
-            if found != {*stems} or len({relation.source for relation in joins}) != 1:
-                return False
-        return True
-
-    def lists(self, exchange: tuple[list[str], list[str]], between: Sequence[Token]) -> bool:
-        """Return whether two parts are in one list with all between: "Ann, Bob and Cy", not "Ann sang and Bob"."""
-        skipped = [t for t in between if t.kind in {"grammar", "quantity"} and t.lower not in OF]
-        skipped += [t for t in between if t.kind == "pronoun" and t.lower != t.stem]  # her brother, but not "he is"
-        rest = [t for t in between if t not in skipped and t.stem not in {*exchange[0], *exchange[1]}]
+    def lists(self, stems: Collection[str], between: Iterable[Token] = ()) -> bool:
+        """Return whether words are in one list with all between, in both graphs, so that their order tells no role."""
+        skipped = {"grammar", "quantity"}
+        rest = [t for t in between if t.stem not in stems and (t.kind not in skipped or t.lower in OF)]
+        rest = [t for t in rest if t.kind != "pronoun" or t.lower == t.stem]  # her brother, but not "he is"
         negated = any(token.kind == "negation" for token in self.texts.tokens[0])  # "not rich but happy"
         entries = rest[:-1] if rest and rest[-1].stem in {"and", "or", "nor" if negated else "but"} else rest
-        stems = {exchange[0][-1], exchange[1][-1], *(t.stem for t in entries if t.stem in self.texts.shared)}
-        return all(token.has_content for token in entries) and self.coordinates(stems)
+        members = {*stems, *(token.stem for token in entries if token.stem in self.texts.shared)}
+        for view, words in zip(self.views, self.anchors, strict=True):
+            joins = [r for r in view.forward if view.labels[r.source] in _JOINS and r.target in words]
+            joins = [relation for relation in joins if words[relation.target].stem in members]
+            found = {words[relation.target].stem for relation in joins}
+            if found != members or len({relation.source for relation in joins}) != 1:
+                return False
+        return all(token.has_content for token in entries)  # not "Ann sang and Bob"
 
     def counted(self, side: int) -> list[Token]:
         """Return the words of a sentence that its graph counts."""

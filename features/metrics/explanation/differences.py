@@ -186,7 +186,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
     # "Drove because he was late".
     clauses = both.differ and ends <= both.frame_stems
-    in_list = not told.differences and all(both.lists(exchange, side) for side in between)
+    outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
+    in_list = not told.differences and all(both.lists(ends, side) for side in outside)
     if not clauses and (texts.is_dative or texts.is_genitive or in_list):
         if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
             told.add("form", (), f"{words} change places, not their roles")
@@ -229,7 +230,7 @@ def _moved_words(told: Told) -> None:
         stem = min(places, key=lambda stem: (stem in both.frame_stems, not places[stem]))
         word = texts.token(0, stem).shown
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        if both.coordinates([stem]):
+        if both.lists([stem]):
             told.add("form", (), f"{word} has another place in the list")
         elif roles := listed(frame for moved, frame in both.moved_arguments if moved == stem and frame):
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
