@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from features.core.errors import FacetflowError
 from features.core.faults import OutOfRange, Unexpected, UnknownName
 from features.core.pages import render
-from features.core.wording import did_you_mean
+from features.core.wording import clipped, did_you_mean
 from flows.console.explaining import Explainer
 from flows.console.failures import fault_of
 from flows.explorer.background import Working
@@ -150,9 +150,10 @@ def respond(view: View, request: Request) -> Response:
     if as_json:
         wrong = fault and {"error": {"code": fault.code, "message": str(fault)}}
         return JSONResponse(wrong or (answer and answer.data), status)
+    asked = [clipped(text) for each in view.parameters[:1] if (text := query.text(each.name))]
     page = render(
         f"flows.explorer/{view.name}.html",
-        title=view.title,
+        title=": ".join([view.title, *asked]),
         view=view.name,
         session=view.session,
         query=query,

@@ -57,10 +57,8 @@ def in_groups(bootstrap: Bootstrap, groups: Sequence[Hashable]) -> GroupedBootst
     If every item is a group of its own, the draws stay the same.
     """
     numbers: dict[Hashable, int] = {}
-    numbered = [numbers.setdefault(group, len(numbers)) for group in groups]
-    return GroupedBootstrap(
-        bootstrap.resamples, bootstrap.seed, bootstrap.confidence, np.array(numbered, dtype=np.int64)
-    )
+    numbered = np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.int64)
+    return GroupedBootstrap(bootstrap.resamples, bootstrap.seed, bootstrap.confidence, numbered)
 
 
 def differing(first: NDArray[Any], second: NDArray[Any], groups: Sequence[Hashable] = ()) -> int:

@@ -525,9 +525,9 @@ def test_where_there_is_nothing_to_choose_from_that_is_said():
 
 
 def test_tabs_and_bookmarks_are_told_apart_by_what_was_asked(in_project):
-    pages = [in_project.page(f"/data?text={text}") for text in ("cats", "dogs", HOSTILE)]
+    pages = [in_project.page(f"/pair?{address_of(a=text)}", 400) for text in ("A cat.", "A dog.", HOSTILE)]
     titles = [re.search("<title>(.*)</title>", page)[1] for page in pages]
-    assert [title.split(" · ")[0] for title in titles[:2]] == ["Data: cats", "Data: dogs"]
+    assert [title.split(" · ")[0] for title in titles[:2]] == ["Pair: A cat.", "Pair: A dog."]
     assert "<" not in titles[2]
 
 

@@ -41,7 +41,8 @@ def test_a_page_has_the_facets_and_draws_the_graphs_of_those_that_have_them():
     assert f"Encoder {about}. Graphs: x.amr." in page
     first, second = page.split('<p dir="auto">c</p>')
     assert "By the encoder alone. Similarity of the whole embeddings 0.70." in first
-    assert '<p class="words">No content word in common; &#34;c&#34; in a, &#34;d&#34; in b.</p>' in second
+    words = "They share no content word, but the encoder finds them alike (0.70)"
+    assert f'<p class="words">{words}; a speaks of &#34;c&#34;, b of &#34;d&#34;.</p>' in second
     assert "Measured highest in frames (1.00), lowest in smatch (0.75). The encoder disagrees: frames 0.50" in second
     assert "<td>smatch <small>triples</small></td><td>–</td><td>0.95</td>" in first
     assert '<td><span class="lowest">smatch</span> <small>triples</small></td><td>0.75</td><td>0.95</td>' in second
