@@ -158,6 +158,7 @@ def explore(project: Path, *, encoder: str | None, texts: str, port: int | None,
         Thread(target=webbrowser.open, args=(explorer.address,), daemon=True).start()
     try:
         explorer.run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
         say("The explorer has ended.")
-        os._exit(0)  # a model that is computing in its thread would abort the end of the interpreter
+        # A model that is computing in its thread would abort the end of the interpreter.
+        os._exit(ended.code if isinstance(ended, SystemExit) else 0)

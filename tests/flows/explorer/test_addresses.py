@@ -84,10 +84,11 @@ main(["explore", "--no-browser"])
 """
 
 
-def test_ending_the_explorer_while_a_model_computes_is_no_error(tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
+def test_ending_the_explorer_while_a_model_computes_is_no_error(tmp_path, number, code):
     command = [sys.executable, "-P", "-c", COMPUTING]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as explorer:
         address = explorer.stdout.readline().strip()
         assert httpx.get(address, trust_env=False).is_redirect
-        explorer.send_signal(signal.SIGINT)
-        assert explorer.wait() == 0
+        explorer.send_signal(number)
+        assert explorer.wait() == code
