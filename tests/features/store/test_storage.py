@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from features.core.durable import TEMPORARY
-from features.core.errors import RunError, StoreError
+from features.core.errors import StoreError
+from features.core.faults import AnotherProcess
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.locations import STORAGES
@@ -110,7 +111,7 @@ def test_one_process_at_a_time_holds_a_lease(elsewhere):
     assert storage.lease_of("lease") is None
     with storage.lease("lease", "host:1", "A build works"):
         assert (storage.lease_of("lease").holder, storage.lease_of("lease").ended) == ("host:1", False)
-        with pytest.raises(RunError, match="A build works"), storage.lease("lease", "host:2", "A build works"):
+        with pytest.raises(AnotherProcess), storage.lease("lease", "host:2", "A build works"):
             pass
     assert (storage.lease_of("lease").holder, storage.lease_of("lease").ended) == ("host:1", True)
 

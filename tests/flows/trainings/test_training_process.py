@@ -31,7 +31,7 @@ def test_an_error_behind_the_traceback_of_a_library_is_the_reason(tmp_path, monk
     lines = ["Traceback (most recent call last):", "OSError: of a thread", "error: The loss is not finite (FF134)."]
     (tmp_path / "telling.py").write_text("".join(f"print({line!r})\n" for line in lines) + "raise SystemExit(1)")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
-    with pytest.raises(TrainingFailed, match=r"^The loss is not finite\.$") as told:
+    with pytest.raises(TrainingFailed) as told:
         run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=tmp_path))
     assert told.value.code == "FF134"
 
@@ -41,10 +41,11 @@ def test_a_traceback_is_kept_where_the_folder_of_the_run_cannot_be_made(tmp_path
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     output = tmp_path / "telling.py" / "run"
-    with pytest.raises(TrainingFailed, match=r"ValueError: odd; the traceback is in '.*/facetflow-error-"):
+    with pytest.raises(TrainingFailed) as told:
         run_job("telling", TrainingJob(source=Source(store=Path("none")), settings=S3bertSettings(), output=output))
     (log,) = tmp_path.glob("facetflow-error-*")
     assert "ValueError: odd" in log.read_text()
+    assert repr(str(log)) in str(told.value)
 
 
 def test_how_threads_wait_is_as_the_user_says(tmp_path, monkeypatch, capsys):
