@@ -151,7 +151,7 @@ class LazyGroup(click.Group):
 @click.command(
     cls=LazyGroup,
     commands={name: click.Command(name, short_help=line) for name, (_, line) in COMMANDS.items()},
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(package_name="facetflow")
 @click.pass_context

@@ -42,10 +42,13 @@ def test_every_option_has_a_help_text_and_shows_its_default() -> None:
         if isinstance(option, click.Option)
     ]
     assert [(path, option.name) for path, option in options if len((option.help or "").split()) < 2] == []
+    below = click.Context(cli, **cli.context_settings)
     hidden = [
         (path, option.name)
         for path, option in options
-        if not option.is_flag and option.to_info_dict()["default"] not in (None, "", ()) and not option.show_default
+        if not option.is_flag
+        and option.to_info_dict()["default"] not in (None, "", ())
+        and "default" not in option.get_help_extra(below)
     ]
     assert hidden == []
 

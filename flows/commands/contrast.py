@@ -25,9 +25,7 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 @click.option(
     "--edit", "edits", multiple=True, type=click.Choice(list(EDITS)), help="Make this edit only; may be repeated."
 )
-@click.option(
-    "--each", default=5000, show_default=True, type=click.IntRange(min=1), help="Sentences for each edit, at most."
-)
+@click.option("--each", default=5000, type=click.IntRange(min=1), help="Sentences for each edit, at most.")
 @click.pass_obj
 def contrast(
     project: Path,

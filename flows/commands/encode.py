@@ -30,13 +30,10 @@ if TYPE_CHECKING:
 @click.option(
     "--precision",
     default="float32",
-    show_default=True,
     type=click.Choice(["float32", "float16", "int8", "binary"]),
     help="Format of the numbers; int8 and binary as sentence-transformers quantises.",
 )
-@click.option(
-    "--processes", default=1, show_default=True, type=click.IntRange(min=1), help="Processes that encode, one per GPU."
-)
+@click.option("--processes", default=1, type=click.IntRange(min=1), help="Processes that encode, one per GPU.")
 @ASPECT
 @ENCODER
 @TEXT_COLUMNS
@@ -92,9 +89,7 @@ def encode(
 @click.command()
 @click.argument("file", type=FILE)
 @output_options("parquet", "jsonl")
-@click.option(
-    "--vector", "column", default="vector", show_default=True, metavar="COLUMN", help="Column with the vectors."
-)
+@click.option("--vector", "column", default="vector", metavar="COLUMN", help="Column with the vectors.")
 @encoder_option(" the project's in use, if it has facets, else s3bert-minilm-map")
 @DEVICE
 @click.pass_obj

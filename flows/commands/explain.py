@@ -127,16 +127,12 @@ def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[P
 
 
 @click.command()
-@click.option(
-    "--encoder",
-    metavar="NAME|FOLDER",
-    help="An encoder with facets: of the project, one of its runs, or a folder; by default as for `explain`.",
-)
-@click.option("--texts", metavar="FILE|FOLDER|CORPUS", default="", help="Texts to search where the page names none.")
+@encoder_option(" as for `explain`")
+@click.option("--texts", metavar="FILE|FOLDER|CORPUS", help="Texts to search where the page names none.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the server.  [default: any free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address, and open nothing.")
 @click.pass_obj
-def explore(project: Path, *, encoder: str | None, texts: str, port: int | None, no_browser: bool) -> None:
+def explore(project: Path, *, encoder: str | None, texts: str | None, port: int | None, no_browser: bool) -> None:
     """Open pages that explain pairs and search texts, and show the project's tables and trainings.
 
     The pages are served to the browser that opens the printed address, and to nobody else. Without a project they work
@@ -148,7 +144,7 @@ def explore(project: Path, *, encoder: str | None, texts: str, port: int | None,
     from flows.explorer.session import Session
 
     here = Here.read(project)
-    session = Session(here, Explainer(here, encoder), texts)
+    session = Session(here, Explainer(here, encoder), texts or "")
     explorer = Explorer(session, port or 0)
     click.echo(explorer.address)
     say("Open this address in a browser of this machine; Ctrl-C ends the explorer.")

@@ -32,15 +32,13 @@ def age(given: str) -> timedelta:
 
 
 @click.command()
-@click.option("--older-than", default="7d", show_default=True, type=age, help="Keep what is younger (12h, 7d).")
-@click.option(
-    "--runs", "of_runs", is_flag=True, help="Also delete trainings that newer ones have replaced, with their reports."
-)
-@click.option("--releases", "of_releases", is_flag=True, help="Also delete releases that no training reads.")
+@click.option("--older-than", default="7d", type=age, help="Keep what is younger (12h, 7d).")
+@click.option("--runs", is_flag=True, help="Also delete trainings that newer ones have replaced, with their reports.")
+@click.option("--releases", is_flag=True, help="Also delete releases that no training reads.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @JSON
 @click.pass_obj
-def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool, dry_run: bool, as_json: bool) -> None:
+def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_run: bool, as_json: bool) -> None:
     """Delete files that no release needs, and pages, logs and records of old builds.
 
     Keeps the newest versions, and the newest build, a running one, and those that published a release that is kept.
@@ -56,7 +54,7 @@ def gc(project: Path, older_than: timedelta, *, of_runs: bool, of_releases: bool
     settings = load(project)
     store = Store.open(settings.store)
     store.check_owner(settings.name)
-    extent = Extent(older_than, trainings=of_runs, releases=of_releases)
+    extent = Extent(older_than, trainings=runs, releases=releases)
     if dry_run:
         obsolete = find_obsolete(settings, store, extent)
     else:

@@ -18,7 +18,7 @@ _SECOND = click.argument("second", type=INPUT)
 @_FIRST
 @_SECOND
 @output_options(*TABLES)
-@click.option("--model", default="all-MiniLM-L6-v2", show_default=True, help="Sentence encoder for the label vectors.")
+@click.option("--model", default="all-MiniLM-L6-v2", help="Sentence encoder for the label vectors.")
 @click.option("--glove", type=FILE, help="Word vectors (text) instead of a model.")
 @METRIC_FILES
 @BY_POSITION
@@ -73,7 +73,7 @@ def measure(
     *("jsonl", "html", "svg"),
     about=".jsonl: one pair a line; .html: a page of drawings; .svg: one drawing; - is standard output.",
 )
-@click.option("--start", default=1, show_default=True, type=click.IntRange(min=1), help="The first pair.")
+@click.option("--start", default=1, type=click.IntRange(min=1), help="The first pair.")
 @click.option("--count", type=click.IntRange(min=1), help="Number of pairs; by default 50 on a page, all as data.")
 @BY_POSITION
 def align(

@@ -18,9 +18,7 @@ from training.kinds import KINDS
 
 @click.command()
 @click.argument("folder", type=FOLDER)
-@click.option(
-    "--kind", default="s3bert", show_default=True, type=click.Choice([*KINDS]), help="Kind of encoder to train."
-)
+@click.option("--kind", default="s3bert", type=click.Choice([*KINDS]), help="Kind of encoder to train.")
 @click.option("--example", is_flag=True, help="Write the built-in example, which is ready to build.")
 @click.option("--if-missing", is_flag=True, help="Do nothing, silently, if the project already exists.")
 def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:

@@ -47,14 +47,11 @@ def parse() -> None:
 @click.option(
     "--model",
     default="embedded",
-    show_default=True,
     help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
 )
 @click.option("--tokenizer", help="Folder of an amrlib parser's tokenizer, if it is not stored with the model.")
-@click.option(
-    "--batch-size", default=32, show_default=True, type=click.IntRange(min=1), help="Sentences parsed at once."
-)
-@click.option("--beams", default=4, show_default=True, type=click.IntRange(min=1), help="Beams of an amrlib parser.")
+@click.option("--batch-size", default=32, type=click.IntRange(min=1), help="Sentences parsed at once.")
+@click.option("--beams", default=4, type=click.IntRange(min=1), help="Beams of an amrlib parser.")
 @DEVICE
 @THREADS
 def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...], **settings: Any) -> int:
@@ -87,7 +84,7 @@ def amr(sentences: Path, output: Path, form: str | None, graphs: tuple[Path, ...
 @parse.command()
 @_INPUT
 @output_options(*FORMATS["dependencies"])
-@click.option("--model", default="en_core_web_md", show_default=True, help="Name or folder of a spaCy pipeline.")
+@click.option("--model", default="en_core_web_md", help="Name or folder of a spaCy pipeline.")
 @THREADS
 def dependencies(sentences: Path, output: Path, form: str | None, **settings: Any) -> int:
     """Parse into dependency trees.

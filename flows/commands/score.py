@@ -50,18 +50,17 @@ def score() -> None:
 @score.command()
 @click.argument("gold", type=INPUT)
 @click.argument("parsed", type=INPUT)
-@click.option("--metrics", default="", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
+@click.option("--metrics", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
 @METRIC_FILES
 @click.option("--drop-wiki", is_flag=True, help="Ignore :wiki on both sides.")
 @BY_POSITION
 @click.option(
     "--resamples",
     default=1000,
-    show_default=True,
     type=click.IntRange(min=0),
     help="Bootstrap samples for the intervals; 0 for no intervals.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the bootstrap.")
+@click.option("--seed", default=0, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @output_options(
     *TABLES, about="Also write the scores as a table; - prints it instead of the usual one.", required=False
 )
@@ -69,7 +68,7 @@ def score() -> None:
 def amr(
     gold: Path,
     parsed: Path,
-    metrics: str,
+    metrics: str | None,
     files: tuple[Path, ...],
     resamples: int,
     seed: int,
@@ -99,7 +98,7 @@ def amr(
         if as_json and output == STANDARD:
             raise click.UsageError("standard output takes --json or -o -, not both")
         check_table(output, form, gold, parsed, *files)
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
     with nothing_half_written():
         scored = score_files(
             gold,

@@ -27,9 +27,7 @@ def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str
     return weights
 
 
-_TOP = click.option(
-    "-k", "k", default=10, show_default=True, type=click.IntRange(min=1), help="Number of texts to find."
-)
+_TOP = click.option("-k", default=10, type=click.IntRange(min=1), help="Number of texts to find.")
 
 
 @click.command()

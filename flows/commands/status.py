@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 
 
 @click.command()
-@click.option("--runs", default=5, show_default=True, type=click.IntRange(min=0), help="How many runs to show.")
+@click.option("--runs", default=5, type=click.IntRange(min=0), help="How many runs to show.")
 @JSON
 @click.pass_obj
 def status(project: Path, runs: int, *, as_json: bool) -> None:
@@ -163,7 +163,7 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
 @click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
 @click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
 @export_option("Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=0), help="How many to show.")
+@click.option("--limit", default=20, type=click.IntRange(min=0), help="How many to show.")
 @JSON
 @click.pass_obj
 def rejects(

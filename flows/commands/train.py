@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Number of trainings of each: with the seed of its settings and the seeds that follow.",
 )
 @JSON

@@ -103,7 +103,7 @@ def down() -> None:
 
 @click.command()
 @CRON
-@click.option("--pool", default="facetflow", show_default=True, help="Work pool; created if missing.")
+@click.option("--pool", default="facetflow", help="Work pool; created if missing.")
 @click.pass_obj
 def deploy(project: Path, cron: str | None, pool: str) -> None:
     """Register the deployments of the project on the configured Prefect server: refresh, train, evaluate.

@@ -26,9 +26,7 @@ OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 """A file to write, or `-` for standard output where a command allows that."""
 
 BY_POSITION = click.option("--by-position", is_flag=True, help="Pair graphs by position and ignore their ids.")
-TAGGER = click.option(
-    "--model", default="embedded", show_default=True, help="Name, folder or .tar.gz of an srl_bert tagger."
-)
+TAGGER = click.option("--model", default="embedded", help="Name, folder or .tar.gz of an srl_bert tagger.")
 
 
 def in_utf8(_context: click.Context, _argument: click.Parameter, given: Any) -> Any:
@@ -47,7 +45,6 @@ def _device(_context: click.Context, _option: click.Parameter, name: str) -> str
 DEVICE = click.option(
     "--device",
     default="auto",
-    show_default=True,
     callback=_device,
     help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
@@ -121,7 +118,6 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
     return click.option(
         "--predicates",
         default="tagger",
-        show_default=True,
         type=click.Choice(get_args(PredicatesBy)),
         help=f"How predicates are found{purpose}: by the tagger, or by spaCy's parts of speech.",
     )
