@@ -17,7 +17,7 @@ from features.core.wording import clipped
 from features.corpora.cells import as_text
 from features.corpora.dataset import Dataset, LabelForm
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")  # Python also takes 1_000
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")  # Python also takes 1_000
 _VOTES = re.compile(r"\(\s*(\d)\s*,\s*(\d)\s*\)")
 
 

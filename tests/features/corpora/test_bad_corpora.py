@@ -45,6 +45,7 @@ STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
         ("", "A cat.", "A dog.", Code.BAD_SCORE, "the score is empty"),
         ("1_0", "A cat.", "A dog.", Code.BAD_SCORE, "is not a number"),
         ("４", "A cat.", "A dog.", Code.BAD_SCORE, "is not a number"),
+        pytest.param("1" * 10**6 + "x", "A cat.", "A dog.", Code.BAD_SCORE, "is not a number", id="in linear time"),
         ("x" * 999, "A cat.", "A dog.", Code.BAD_SCORE, f"the score '{'x' * 299}… is not a number"),
         ("5.0", " ", "A dog.", Code.EMPTY_SENTENCE, "a sentence is empty"),
         ("5.0", "A cat.", "", Code.EMPTY_SENTENCE, "a sentence is empty"),
