@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from features.core.errors import ModelError
+from features.core.errors import FacetflowError, ModelError
 from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
@@ -89,7 +89,8 @@ def _damage(error: Exception, folder: Path) -> str | None:
         return text.partition("\n")[0].rstrip(".")
     module = re.search(r"loading state_dict for (\w+)", text)
     if not module and "ignore_mismatched_sizes" not in text:
-        changed = resized(folder, training_of(folder).get("files", {}))
+        elsewhere = isinstance(error, FacetflowError | ImportError | RuntimeError)  # a RuntimeError: no memory on a GPU
+        changed = [] if elsewhere else resized(folder, training_of(folder).get("files", {}))
         return f"{changed[0]!r} is not the file that was trained" if changed else None
     files = sorted(folder.rglob(_WEIGHTS), key=lambda file: len(file.parts))
     if module:  # its folder is called `2_GraphPooling`, or `country_0_Dense` in that of routes

@@ -43,6 +43,23 @@ def test_a_file_of_another_size_than_was_trained_is_told_where_loading_fails(tin
         load_encoder(folder)
 
 
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), LibraryMissing("spaCy is missing")])
+def test_an_error_about_something_else_is_not_put_down_to_a_configuration_that_was_edited(
+    tiny_encoder, tmp_path, monkeypatch, error
+):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
+    (folder / "training.json").write_text(json.dumps({"settings": {}, "files": sizes_of(folder)}))
+    reconfigure(folder / "config_sentence_transformers.json", prompts={})
+    assert load_encoder(folder).get_embedding_dimension()
+
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr("features.parsers.sentence_encoder.require_vocabulary", refuse)
+    with pytest.raises(type(error), match=str(error)):
+        load_encoder(folder)
+
+
 @pytest.mark.parametrize("refusing", ["config.json", "tokenizer.json", "1_Pooling/config.json"])
 def test_an_encoder_whose_files_the_system_refuses_is_not_damaged(tiny_encoder, tmp_path, refusing):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
