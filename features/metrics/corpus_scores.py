@@ -9,7 +9,7 @@ are computed only once, whatever the number of draws, and all metrics see the sa
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -78,8 +78,8 @@ def score_corpus(
     if n_pairs == 0:
         raise TooFewTexts("there are no pairs of graphs to score; give files with at least one graph each")
     rows = np.column_stack([np.column_stack([values, f1(values)]) for values in counts.values()])
-    every_times = bootstrap.draws(n_pairs) if n_pairs >= FEWEST else ()
-    draws = np.array([times @ rows for times in every_times]).reshape(-1, rows.shape[1])
+    bootstrap = bootstrap if n_pairs >= FEWEST else replace(bootstrap, resamples=0)
+    draws = np.array([times @ rows for times in bootstrap.draws(n_pairs)]).reshape(-1, rows.shape[1])
     scores = []
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)

@@ -62,6 +62,7 @@ def test_a_seed_fixes_the_interval_and_pairs_that_are_all_alike_have_none():
 def test_a_few_pairs_have_no_interval(pairs, known):
     score = scored([(3, 4, 4)] * pairs)
     assert [estimate.low is not None for estimate in (score.precision, score.f1, score.macro_f1)] == [known] * 3
+    assert ("bootstrap:" in score.signature) is known
 
 
 def test_the_interval_is_as_wide_as_theory_says():
@@ -95,8 +96,9 @@ def test_metrics_that_count_are_known_by_their_statistics():
 
 
 def test_the_table_has_every_number_and_the_signature_says_how():
-    table = as_table(score_corpus(METRICS, {"concepts": np.array([(1.0, 2, 2)])}, Bootstrap(10, 5), {"wiki": "kept"}))
+    six = {"concepts": np.array([(1.0, 2, 2)] * 6)}
+    table = as_table(score_corpus(METRICS, six, Bootstrap(10, 5), {"wiki": "kept"}))
     assert table.row(0, named=True)["f1"] == 0.5
-    assert table["signature"][0].endswith("|pairs:1|wiki:kept|bootstrap:10|seed:5")
-    without = as_table(score_corpus(METRICS, {"concepts": np.array([(1.0, 2, 2)])}, Bootstrap(0)))
+    assert table["signature"][0].endswith("|pairs:6|wiki:kept|bootstrap:10|seed:5")
+    without = as_table(score_corpus(METRICS, six, Bootstrap(0)))
     assert without["f1_low"][0] is None

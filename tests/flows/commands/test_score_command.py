@@ -28,8 +28,14 @@ def test_a_table_and_the_signatures(files, capsys):
     assert ["smatch", "87.50", "87.50", "87.50"] in [line.split()[:4] for line in said.splitlines()]
     assert "2 pairs of graphs" in said
     assert "frames|count:multiset|version:" in said
-    assert "|pairing:position|wiki:kept|bootstrap:1000|seed:3\n" in said
+    assert "|pairing:position|wiki:kept\n" in said, "two pairs have no interval"
     assert "concepts" not in said
+
+
+def test_the_signature_says_how_the_interval_was_drawn(tmp_path, capsys):
+    (tmp_path / "six.amr").write_text(BOY * 6)
+    assert run(["score", *[str(tmp_path / "six.amr")] * 2, "--metrics", "frames", "--seed", "3"]) == 0
+    assert "|pairing:position|wiki:kept|bootstrap:1000|seed:3\n" in capsys.readouterr().out
 
 
 def test_the_word_amr_may_be_said(files, capsys):
