@@ -22,17 +22,18 @@ class _ParserSettings(Closed):
     Args:
         threads: CPU threads in one process; None means the library's default, 1 in Dask's workers.
         max_words: longer sentences, in words between white space, are rejected as `sentence_too_long`.
+        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
     """
 
     threads: int | None = Field(default=None, ge=1)
     max_words: int = Field(default=512, ge=1)
+    enabled: bool | None = None
 
 
 class AmrSettings(_ParserSettings):
     """Where AMR graphs come from.
 
     Args:
-        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: your own graphs, found by
             their `::snt`; a sentence without one is a reject. When missing, `penman` if `graphs` are given or a corpus
             has the dataset `penman`.
@@ -48,7 +49,6 @@ class AmrSettings(_ParserSettings):
             one in ten sentences of 22 words depends on its batch.
     """
 
-    enabled: bool | None = None
     backend: Literal["embedded", "amrlib", "penman"] = "embedded"
     graphs: tuple[Path, ...] = ()
     bank: Path | None = None
@@ -83,12 +83,10 @@ class DependencySettings(_ParserSettings):
     """The dependency parser.
 
     Args:
-        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         model: name or folder of a spaCy pipeline with a parser.
         batch_size: sentences per batch.
     """
 
-    enabled: bool | None = None
     model: str = "en_core_web_md"
     batch_size: int = Field(default=256, ge=1)
 
@@ -105,7 +103,6 @@ class EmbeddingSettings(_ParserSettings):
         precision: `bfloat16` changes similarities by about 0.0004, and is faster on CPUs made for it, slower on others.
     """
 
-    enabled: bool | None = None
     model: str = "all-MiniLM-L6-v2"
     batch_size: int = Field(default=64, ge=1)
     device: Device = "auto"
@@ -116,7 +113,6 @@ class SrlSettings(_ParserSettings):
     """The semantic role tagger.
 
     Args:
-        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
         model: `embedded`, a known name, or the folder or `.tar.gz` of a tagger in the format of AllenNLP's `srl_bert`.
         predicates: what finds them: the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
@@ -125,7 +121,6 @@ class SrlSettings(_ParserSettings):
         precision: `auto` is bfloat16 where the hardware is faster in it, else float32.
     """
 
-    enabled: bool | None = None
     model: str = "embedded"
     predicates: PredicatesBy = "tagger"
     tags: str = "en_core_web_md"

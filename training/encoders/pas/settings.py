@@ -17,7 +17,6 @@ class PasSettings(PairSettings):
     Args:
         positive_label: label of paraphrases. If no pair has the default, the only one of `paraphrase`, `duplicate`,
             `true` and `yes` that pairs have.
-        classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
         spans: `tagged` are those of the semantic roles. To compare with, by the seed of the loop: as many spans of as
             many words, `random` or `continuous` (runs of words); `none` is the twin without spans.
         weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
