@@ -65,7 +65,8 @@ def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Faul
             if texts and (corpus.record.kind == "own" or corpus.aspects):
                 having = list(chain.from_iterable(split.having.values() for split in read.splits.values()))
                 if lacking := sum(aspect not in aspects for aspects in having):
-                    yield fault("missing_labels", texts=lacking, among=len(having))
+                    what = f"label in the aspect {aspect!r}"
+                    yield Fault.told(corpus.name, "missing", what=what, rows=lacking, unit="text", among=len(having))
                 if corpus.separator is None:
                     yield from _joined(fault, texts)
         if read.several:
@@ -187,7 +188,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
             some = bool(counts) or missing < rows.height
             # A corpus without judgements lacks none, unless its settings name a column for them.
             if missing and some:
-                yield fault("missing_judgements", pairs=missing, among=rows.height)
+                yield Fault.told(corpus.name, "missing", what=judgement, rows=missing, unit="pair", among=rows.height)
             elif missing and judgement in (corpus.columns or {}):
                 yield fault("not_judged")
             if judgement == "label" and (several := _spelt_alike(counts)):

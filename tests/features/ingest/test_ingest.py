@@ -255,7 +255,7 @@ def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run,
         (["yes", "no", "yes"], []),
         (
             ["yes", "", "no"],
-            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label, or is"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from it, or is"],
         ),
         (["", "", ""], ["No pair of 'pairs' has a label: check the column that `columns` names for it."]),
         (
@@ -321,22 +321,22 @@ def test_two_judgements_of_one_pair_are_told(tmp_path, write, run, stored, judge
         (
             ["yes", "", "no"],
             ["", "", ""],
-            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from it"],
         ),
         (
             ["yes", "", "no"],
             ["yes", "no", "no"],
-            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from it"],
         ),
         (
             ["", "", ""],
             ["yes", "no", "no"],
-            ["3 pairs have no label among the 3 in the files of 'pairs': what learns from a label"],
+            ["3 pairs have no label among the 3 in the files of 'pairs': what learns from it"],
         ),
         (
             ["yes", "no"],
             ["", "no", ""],
-            ["1 pair has no label among the 3 in the files of 'pairs': what learns from a label"],
+            ["1 pair has no label among the 3 in the files of 'pairs': what learns from it"],
         ),
     ],
     ids=["emptied", "all emptied", "emptied more", "filled in", "all filled in", "new without"],
