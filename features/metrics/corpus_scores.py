@@ -120,7 +120,7 @@ def as_table(scores: Sequence[CorpusScore]) -> pl.DataFrame:
             estimate: Estimate = getattr(score, name)
             row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
         rows.append(row | {"proven": score.proven, "signature": score.signature})
-    return pl.DataFrame(rows, schema_overrides={"proven": pl.Float64}, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None).cast({pl.Null: pl.Float64})
 
 
 def _estimate(value: Numbers, drawn: Numbers, bootstrap: Bootstrap) -> Estimate:

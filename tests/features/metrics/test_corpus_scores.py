@@ -102,3 +102,4 @@ def test_the_table_has_every_number_and_the_signature_says_how():
     assert table["signature"][0].endswith("|pairs:6|wiki:kept|bootstrap:10|seed:5")
     without = as_table(score_corpus(METRICS, six, Bootstrap(0)))
     assert without["f1_low"][0] is None
+    assert without.schema == table.schema
