@@ -230,7 +230,8 @@ def _moved_words(told: Told) -> None:
         stem = min(places, key=lambda stem: (stem in both.frame_stems, not places[stem]))
         word = texts.token(0, stem).shown
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        if both.lists([stem]):
+        passed = [other for other in texts.shared if texts.turns([stem, other])]
+        if any(both.lists([stem, other]) for other in passed):  # not "Ann and Bob saw Cy", "Ann saw Bob and Cy"
             told.add("form", (), f"{word} has another place in the list")
         elif roles := listed(frame for moved, frame in both.moved_arguments if moved == stem and frame):
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")

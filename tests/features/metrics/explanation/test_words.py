@@ -1394,6 +1394,7 @@ def test_a_quantity_is_told_beside_all_that_stands_in_its_place(a, b, words):
         ("Ann reads books and Bob maps.", "Ann reads maps and Bob books.", "(b / book) (m / map)"),
         ("Ann is not rich but happy.", "Ann is not happy but rich.", "(r / rich) (h / happy)"),
         ("In May Ann lost to Bob.", "In May Bob lost Ann.", "(l / lose-01)"),
+        ("Ann and Bob saw Cy.", "Ann saw Bob and Cy.", "(n / ann) (b / bob)"),
     ],
 )
 def test_parts_that_change_places_though_the_graph_has_them_in_one_list_are_told(a, b, graph):
