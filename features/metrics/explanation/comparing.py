@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
@@ -24,6 +24,7 @@ _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
 OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
+_LINKS = frozenset({"and", "or", "in", "on", "at", "for", "from", "with", "as"})  # say nothing without what follows
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -317,6 +318,9 @@ class Told:
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
             new = [token for run in runs for token in run if token not in again]
             again = [token for token in again if token.has_content or not new]
+            following = pairwise(self.texts.tokens[side])
+            hanging = [t for t, behind in following if t.stem in _LINKS and behind not in new]  # "request on"
+            new = [token for token in new if token not in hanging] or new
             texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
             texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
             if texts:
