@@ -38,7 +38,9 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
         _unsure(told)
         return tuple(told.differences)
     own = [[t for t in side if t.stem not in both.texts.shared] for side in both.texts.tokens]
-    words = [[t for t in side if t.kind in {"word", "name", "quantity", "negation"}] for side in own]
+    kinds = {"word", "name", "quantity", "negation"}
+    cut = [{token.start for token in side if token.stem == "not"} for side in own]
+    words = [[t for t in own[n] if t.kind in kinds or t.end in cut[n]] for n in (0, 1)]  # "doesn't" whole
     _compounds(told)
     if not (told.differences or both.are_related) and all({t.stem for t in side} - {"no"} for side in words):
         told.add("unrelated", ("smatch",), f"a speaks of {spans(told, 0, words[0])}, b of {spans(told, 1, words[1])}")

@@ -1471,6 +1471,11 @@ def test_what_only_one_sentence_says_ends_in_no_link():
     assert words.differences[0].text == 'only a says "cat" and "box"'
 
 
+def test_what_a_sentence_speaks_of_has_its_contractions_whole():
+    (difference,) = told("It doesn't rain.", "Birds sang.", "(r / rain-01 :polarity -)", "(s / sing-01)").differences
+    assert difference.text == 'a speaks of "doesn\'t rain", b of "Birds sang"'
+
+
 def test_of_many_differences_the_three_most_telling_are_said_and_the_rest_is_counted():
     words = told("The old man sold his red car in Rome.", "The young man bought his blue car in Pisa.", "(m / man)")
     assert len([found for found in words.differences if found.aspect not in REMARKS]) == 4
