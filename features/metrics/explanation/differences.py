@@ -27,7 +27,6 @@ _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
-_CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -189,10 +188,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     else:
-        joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
-        around = f" around {joins[0]}" if len(joins) == 1 else ""
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        told.add(aspect, ("srl",), f"{words} change places{around}")
+        told.add(aspect, ("srl",), f"{words} change places")
 
 
 def _moved_words(told: Told) -> None:
