@@ -18,7 +18,6 @@ Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
 _LINKS = frozenset({"link", "grammar"})
-_SOUNDS = {"2": "to", "4": "for"}
 _THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _AGREEMENT = ({"am", "are", "is"}, {"was", "were"}, {"has", "have"}, {"do", "does"})
@@ -266,8 +265,7 @@ class ComparedTexts:
 
 
 def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
-    """Return words as another text has them: "2" as "to" between the same words, "a" as 1 before what it counts."""
-    theirs = " ".join(["", *(t.stem for t in others), ""])
+    """Return words as another text has them: "a" as 1 before what it counts."""
     bare = [t for before, t in pairwise([NO_TOKEN, *others]) if before.stem != "half" or t.lower not in ARTICLES]
     pairs = [(number.stem, word) for number, word in pairwise(bare) if number.kind == "quantity"]  # half an hour
     # Of a plural, one is as many: "two cats" and "a cat", but not "two brown cats" and "a brown cat".
@@ -277,10 +275,7 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
     counted -= {word.stem for article, word in pairwise(bare) if article.lower in ARTICLES}  # two dogs chase a dog
     read = []
     for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):
-        sound = _SOUNDS.get(token.text, "")
-        if sound and " ".join(["", *filter(None, (before.stem, sound, behind.stem)), ""]) in theirs:
-            read.append(token._replace(stem=sound, kind="link"))
-        elif token.lower in _THIRD_PERSON and any(other.stem == _THIRD_PERSON[token.lower] for other in others):
+        if token.lower in _THIRD_PERSON and any(other.stem == _THIRD_PERSON[token.lower] for other in others):
             read.append(token._replace(stem=_THIRD_PERSON[token.lower]))
         elif token.lower in ARTICLES and behind.stem in counted and before.stem not in {"half", "of"}:  # 3/4 of an hour
             read.append(token._replace(stem="1", kind="quantity"))
