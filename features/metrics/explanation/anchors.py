@@ -111,12 +111,6 @@ def listed(words: Iterable[str]) -> str:
     return joined([*distinct[:_MOST], f"{more} more"]) if more > 0 else joined(distinct)
 
 
-def capped(texts: Sequence[str]) -> str:
-    """Return parts of a sentence joined by commas; of many, only the first few."""
-    more = len(texts) - _MOST
-    return ", ".join([*texts[:_MOST], f"{more} more of the kind"] if more > 0 else texts)
-
-
 _MONTHS = {str(month): {name.lower(), name[:3].lower()} for month, name in enumerate(MONTHS.split("|"), 1)}
 _WORDS: Mapping[str, frozenset[str]] = {
     "person": frozenset({"people"}),

@@ -6,17 +6,8 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 
 from collections.abc import Callable, Sequence
 
-from features.metrics.explanation.anchors import capped, joined, listed, quoted
-from features.metrics.explanation.comparing import (
-    OF,
-    REMARKS,
-    SIDES,
-    Aspect,
-    ComparedGraphs,
-    Difference,
-    Told,
-    spans,
-)
+from features.metrics.explanation.anchors import joined, listed, quoted
+from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
@@ -363,7 +354,7 @@ def _forms(told: Told) -> None:
         texts += [", ".join(words)] if words else []
     if told.texts.is_shuffled and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
         told.add("form", (), "words that both have come in another order")
-    says = [f"do not tell {capped(forms)}"] * bool(forms) + [f"leave out {capped(texts)}"] * bool(texts)
+    says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(texts)}"] * bool(texts)
     if says:
         told.add("form", (), f"graphs {' and '.join(says)}")
 
