@@ -79,22 +79,17 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
 
 
 def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> Quantity | None:
-    """Return what of a quantity the other sentence lacks or has of something else: not "55" beside "40 to 55"."""
+    """Return a quantity if the other sentence lacks a number of it or has it of something else; None if not."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
     theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
     if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
         return quantity
-    lacking = [at for at, t in enumerate(quantity.tokens) if t.kind == "quantity" and (ours - theirs)[t.stem]]
-    if not lacking:
+    if not any(token.kind == "quantity" and (ours - theirs)[token.stem] for token in quantity.tokens):
         return None
-    # "12 percent" of "$5 or 12 percent", "3.9" of "3.9 to 3.11"
-    joins = [False, *(token.stem in {"or", "to"} for token in quantity.tokens), False]
-    part = slice(lacking[0] if joins[lacking[0]] else 0, lacking[-1] + 1 if joins[lacking[-1] + 2] else None)
-    span = quantity.span[part]
     # Not "both Tom" where the other sentence has "Tom".
-    behind = span[-1] if len(quantity.span) == len(quantity.tokens) + 1 and part.stop is None else NO_TOKEN
+    behind = quantity.span[-1] if len(quantity.span) == len(quantity.tokens) + 1 else NO_TOKEN
     in_both = behind.stem in told.texts.shared and behind.kind == "name"
-    return quantity._replace(tokens=quantity.tokens[part], span=span[:-1] if in_both else span)
+    return quantity._replace(span=quantity.tokens) if in_both else quantity
 
 
 def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:

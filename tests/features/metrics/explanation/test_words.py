@@ -803,8 +803,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'and "slept".')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
-         ('Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "12 percent"; only a '
-          'says "or". Not in the graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
+         ('Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "$2,800 or 12 '
+          'percent". Not in the graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
         ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[1]} :op2 {SAM}))",
