@@ -318,9 +318,8 @@ class Told:
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
             new = [token for run in runs for token in run if token not in again]
             again = [token for token in again if token.has_content or not new]
-            following = pairwise(self.texts.tokens[side])
-            hanging = [t for t, behind in following if t.stem in _LINKS and behind not in new]  # "request on"
-            new = [token for token in new if token not in hanging] or new
+            hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LINKS and behind not in new]
+            new = [token for token in new if token not in hanging] or new  # not "request on"
             texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
             texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
             if texts:
