@@ -125,8 +125,7 @@ def _roles(told: Told) -> None:
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
-            seen = "".join(frames) + passive if both.differ else f"{passive}, which the parser does not see"
-            told.add("role", ("srl",), f"{words} swap roles{seen}")
+            told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         elif texts.exchange and both.differ and (others or texts.differ_in_words()):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:

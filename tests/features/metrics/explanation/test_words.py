@@ -174,7 +174,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ("The parser sees no difference: both have the same graph, though the sentences differ; "
-         '"dog" and "man" swap roles (passive in b only), which the parser does not see. '
+         '"dog" and "man" swap roles (passive in b only). '
          'Graphs do not tell "bit" from "bitten".')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
