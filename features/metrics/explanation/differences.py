@@ -166,8 +166,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
     in_list = not told.differences and all(both.lists(ends, side) for side in outside)
     if not clauses and (texts.is_dative or texts.is_genitive or in_list):
-        if all(texts.token(0, stem).lower == texts.token(1, stem).lower for stem in ends):  # not "two sons, a daughter"
-            told.add("form", (), f"{words} change places, not their roles")
+        told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin and not clauses:
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")

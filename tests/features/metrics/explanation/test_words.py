@@ -409,7 +409,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (s / son :quant 2) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (d / daughter :quant 2) :op2 (s / son)))",
          ('Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b. '
-          'Words that both have come in another order.')),
+          '"sons" and "daughter" change places, not their roles.')),
         ("The roof of the house leaks.", "The house's roof leaks.",
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
          ('The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles. '
@@ -1073,7 +1073,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He has a son and daughters.", "He has daughters and sons.",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (s / son) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (d / daughter) :op2 (s / son)))",
-         'Same frames; the same words come in another order. Graphs leave out "a" in a.'),
+         'Same frames and roles. "son" and "daughters" change places, not their roles. Graphs leave out "a" in a.'),
         ("Sales hit $1,500 million.", "Sales hit $1.5 billion.", "(h / hit-01 :ARG1 (s / sale))", None,
          ('The parser sees no difference: both have the same graph. Not in the graphs: "$1,500 million" in a and "$1.5 '
           'billion" in b.')),
