@@ -134,6 +134,12 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
         _exchange(told, texts.exchange, moved)
+    elif len(moved) == 2 and not texts.differ_in_words():
+        stems = [stem for stem, _ in moved]
+        frames = both.swaps((stems[:1], stems[1:]))
+        if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
+            words = joined([texts.token(0, stem).shown for stem in stems])
+            told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
 
 
 def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:

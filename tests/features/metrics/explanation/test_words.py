@@ -462,7 +462,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The cat that the dog bit slept.", "The cat that bit the dog slept.",
          "(s / sleep-01 :ARG0 (c / cat :ARG1-of (b / bite-01 :ARG0 (d / dog))))",
          "(s / sleep-01 :ARG0 (c / cat :ARG0-of (b / bite-01 :ARG1 (d / dog))))",
-         'Same frames; "dog" has another place, and the parser reads another role in "bit".'),
+         'Same frames; "cat" and "dog" swap roles in "bit".'),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
