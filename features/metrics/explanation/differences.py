@@ -70,10 +70,11 @@ def _negations(told: Told) -> None:
         # "Unharmed" may negate as much as "not injured".
         only = not (again or others or 0 < len(polar[0]) == len(polar[1]))
         text = f"{'only ' if only else ''}{SIDES[side]} {what}{' once more' if again else ''}"
-        text += f", {SIDES[1 - side]} has {listed(cue.shown for cue in others)}" if others else ""
+        partner = _opposite(texts, more, side) or others
+        text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
         who = f"only {SIDES[side]}" if others else "it"
         text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
-        told.add("negation", ("negations",), text, cues)
+        told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         for own, pair in prefixed:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
                 text = f"the two negations in {SIDES[side]} may cancel out" if side == own else "both sides negate"
@@ -85,6 +86,13 @@ def _negations(told: Told) -> None:
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
+
+
+def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
+    """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
+    absent = [cue for cue in cues if cue.stem.startswith("no") and cue.stem not in {"not", "nor"}]
+    others = [t for chunk in texts.chunks if any(cue in chunk[side] for cue in absent) for t in chunk[1 - side]]
+    return [t for t in others if t.lower in {"all", "most"} or t.lower.startswith(("some", "any", "every"))][:1]
 
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
