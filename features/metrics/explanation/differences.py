@@ -18,6 +18,7 @@ _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
+_CASES = ({"he", "him"}, {"they", "them"}, {"i", "me"}, {"we", "us"})  # "her" and "it" may be anything
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -192,7 +193,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
     cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
-    cases = [case for case in cases if (case[0].lower in _OBJECTS) != (case[1].lower in _OBJECTS)]
+    cases = [case for case in cases if {case[0].lower, case[1].lower} in _CASES]
     # One that a graph lacks has no role in it; of two, either may have it.
     stems = [[token.stem for token in side if token.lower != "'s"] for side in texts.tokens]  # "the man's car"
     cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
