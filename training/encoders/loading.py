@@ -19,7 +19,6 @@ from training.runs import training_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 _WEIGHTS = "model.safetensors"
 _OWN = {
@@ -47,7 +46,8 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     given: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
         # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
-        encoder = SentenceTransformer._load_with_module_classes(str(folder), _own_modules(folder), **given)
+        own = {name: resolve_name(name) for name in _OWN & {module["type"] for module in _modules(folder)}}
+        encoder = SentenceTransformer._load_with_module_classes(str(folder), own, **given)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
     except Exception as error:  # libraries raise anything where a configuration has another form
@@ -142,14 +142,6 @@ def _modules(folder: Path) -> list[dict[str, Any]]:
     file = folder / "modules.json"
     modules: list[dict[str, Any]] = json.loads(file.read_bytes()) if file.is_file() else []
     return modules
-
-
-def _own_modules(folder: Path) -> dict[str, "type[nn.Module]"]:
-    try:
-        own = sorted({module["type"] for module in _modules(folder)} & _OWN)
-    except (OSError, ValueError, TypeError, KeyError):
-        return {}  # sentence-transformers reports the error
-    return {name: resolve_name(name) for name in own}
 
 
 def routes_in(folder: Path) -> tuple[str, ...]:
