@@ -19,6 +19,7 @@ _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "the
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
 _CASES = ({"he", "him"}, {"they", "them"}, {"i", "me"}, {"we", "us"})  # "her" and "it" may be anything
+_CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
 
@@ -186,8 +187,10 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     else:
+        joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
+        around = f" around {joins[0]}" if len(joins) == 1 else ""
         aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        told.add(aspect, ("srl",), f"{words} change places")
+        told.add(aspect, ("srl",), f"{words} change places{around}")
 
 
 def _moved_words(told: Told) -> None:

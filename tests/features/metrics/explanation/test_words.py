@@ -541,8 +541,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The benefits of doing one after getting the other.", "The benefits of getting one after doing the other.",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (g / get-01 :ARG1 (t / other))))",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (t / other)))",
-         ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places. Not in '
-          'the graphs: "doing" in both and "getting" in b.')),
+         ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places around '
+          '"after". Not in the graphs: "doing" in both and "getting" in b.')),
         ("The index marked it from corrupt to very clean.", "The very clean marked the corrupt from index to it.",
          "(m / mark-01 :ARG0 (i / index) :ARG1 (t / it) :source (c / corrupt) :direction (e / clean))",
          "(m / mark-02 :ARG0 (e / clean) :ARG1 (c / corrupt-01) :source (i / index) :direction (t / it))",
@@ -1450,6 +1450,11 @@ def test_of_long_sentences_with_hardly_a_common_word_it_is_told_what_each_speaks
     (difference,) = words.differences
     assert (difference.aspect, '"two largest parties"' in difference.text) == ("unrelated", True)
     assert words.sentence.startswith('They share little but "reduce"; a speaks of ')
+
+
+def test_clauses_that_change_places_name_the_conjunction_between_them():
+    difference = told("She cried because she fell.", "She fell because she cried.").differences[0]
+    assert (difference.aspect, '"because"' in difference.text) == ("order", True)
 
 
 def test_nobody_is_spoken_of_in_a_sentence_without_a_common_word():
