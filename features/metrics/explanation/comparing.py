@@ -314,7 +314,7 @@ class Told:
         for aspect, facets, side, tokens in self.single:
             runs = _joined(self, side, tokens)
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
-            phrases = {tuple(theirs[at : at + n]) for n in map(len, runs) for at in range(len(theirs) - n + 1)}
+            phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
             new = [token for run in runs for token in run if token not in again]
             again = [token for token in again if token.has_content or not new]
