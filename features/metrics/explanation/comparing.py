@@ -302,8 +302,8 @@ class Told:
         """Tell which words each sentence has at some places; where the other has none, they are kept for the end."""
         for left, right in places:
             if left and right:
-                text = f"{spans(self, 0, left)} in a, {spans(self, 1, right)} in b"
-                self.add(aspect, facets, text, (left, right))
+                texts = [spans(self, side, self._whole(side, tokens)) for side, tokens in enumerate((left, right))]
+                self.add(aspect, facets, f"{texts[0]} in a, {texts[1]} in b", (left, right))
         for side, named in enumerate(self.named):
             tokens = [token for place in places if not place[1 - side] for token in place[side]]
             self.single.append((aspect, facets, side, tokens))
@@ -318,12 +318,15 @@ class Told:
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
             new = [token for run in runs for token in run if token not in again]
             again = [token for token in again if token.has_content or not new]
-            hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LINKS and behind not in new]
-            new = [token for token in new if token not in hanging] or new  # not "request on"
-            texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
+            texts = [f"only {SIDES[side]} says {spans(self, side, self._whole(side, new))}"] if new else []
             texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
             if texts:
                 self.add(aspect, facets, "; ".join(texts))
+
+    def _whole(self, side: int, tokens: list[Token]) -> list[Token]:
+        """Return words of a sentence without links that lack what follows them, if any are left: not "request on"."""
+        hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LINKS and behind not in tokens]
+        return [token for token in tokens if token not in hanging] or tokens
 
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
         """Tell that words may be another spelling of others."""

@@ -1463,9 +1463,13 @@ def test_nobody_is_spoken_of_in_a_sentence_without_a_common_word():
     assert (difference.aspect, '"Nobody"' in difference.text) == ("unrelated", True)
 
 
-def test_what_only_one_sentence_says_ends_in_no_link():
+def test_what_one_sentence_says_ends_in_no_link():
     words = told("A cat and a dog sleep in a box.", "A dog sleeps.", "(s / sleep-01)")
     assert words.differences[0].text == 'only a says "cat" and "box"'
+    words = told("He rode on a horse.", "He sat on the horse.", "(r / ride-01)")
+    assert words.differences[0].text == '"rode" in a, "sat" in b'
+    words = told("He looked at a dog.", "He barked.", "(l / look-01)")
+    assert words.differences[0].text == '"looked" and "dog" in a, "barked" in b'
 
 
 def test_what_a_sentence_speaks_of_has_its_contractions_whole():
