@@ -71,6 +71,7 @@ def test_ending_the_explorer_while_a_page_is_made_is_no_error(monkeypatch, capfd
 
 
 COMPUTING = """
+import signal
 import torch
 from flows.command_line import main
 from flows.explorer.session import Session
@@ -80,6 +81,8 @@ def compute(_):
         torch.ones(500, 500) @ torch.ones(500, 500)
 
 Session.load = lambda self: self.background.begin(("endless",), compute, "Computing")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore them: nohup
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 main(["explore", "--no-browser"])
 """
 
@@ -91,4 +94,7 @@ def test_ending_the_explorer_while_a_model_computes_is_no_error(tmp_path, number
         address = explorer.stdout.readline().strip()
         assert httpx.get(address, trust_env=False).is_redirect
         explorer.send_signal(number)
-        assert explorer.wait() == code
+        try:
+            assert explorer.wait(60) == code
+        finally:
+            explorer.kill()
