@@ -157,4 +157,4 @@ def explore(project: Path, *, encoder: str | None, texts: str | None, port: int 
     except (KeyboardInterrupt, SystemExit) as ended:
         say("The explorer has ended.")
         # A model that is computing in its thread would abort the end of the interpreter.
-        os._exit(ended.code if isinstance(ended, SystemExit) else 0)
+        os._exit(int(ended.code or 0) if isinstance(ended, SystemExit) else 0)
