@@ -24,7 +24,7 @@ _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
 OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
-_LINKS = frozenset({"and", "or", "in", "on", "at", "for", "from", "with", "as"})  # say nothing without what follows
+_LEADING = frozenset({"and", "or", "in", "on", "at", "for", "from", "with", "as"})  # say nothing without what follows
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -284,7 +284,7 @@ class Told:
     def __init__(self, both: ComparedGraphs) -> None:
         self.both, self.texts = both, both.texts
         self.differences: list[Difference] = []
-        self.single: list[tuple[Aspect, Sequence[str], int, list[Token]]] = []  # what only one sentence has, to be told
+        self._single: list[tuple[Aspect, Sequence[str], int, list[Token]]] = []  # to be told last
         self.named: tuple[list[Token], list[Token]] = ([], [])
 
     def add(
@@ -306,12 +306,12 @@ class Told:
                 self.add(aspect, facets, f"{texts[0]} in a, {texts[1]} in b", (left, right))
         for side, named in enumerate(self.named):
             tokens = [token for place in places if not place[1 - side] for token in place[side]]
-            self.single.append((aspect, facets, side, tokens))
+            self._single.append((aspect, facets, side, tokens))
             named.extend(tokens)
 
     def add_single(self) -> None:
         """Tell which words only one sentence has, or has once more."""
-        for aspect, facets, side, tokens in self.single:
+        for aspect, facets, side, tokens in self._single:
             runs = _joined(self, side, tokens)
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
             phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
@@ -324,8 +324,8 @@ class Told:
                 self.add(aspect, facets, "; ".join(texts))
 
     def _whole(self, side: int, tokens: list[Token]) -> list[Token]:
-        """Return words of a sentence without links that lack what follows them, if any are left: not "request on"."""
-        hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LINKS and behind not in tokens]
+        """Return words of a sentence without an "on" or "and" that lacks what follows, if others are left."""
+        hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LEADING and behind not in tokens]
         return [token for token in tokens if token not in hanging] or tokens
 
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
