@@ -10,7 +10,7 @@ from training.data.labelled_texts import LabelledTexts
 from training.data.releases import choose_rows
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.settings import EncoderSettings, PairSettings
+from training.encoders.settings import EncoderSettings, PairSettings, check_dev, training_labels
 from training.kinds import tables_of
 
 
@@ -26,7 +26,6 @@ def check_ahead(settings: EncoderSettings, pairs: pl.DataFrame, labels: pl.DataF
 
 
 def _check_pairs(settings: Any, pairs: pl.DataFrame, *, has_texts: bool) -> None:
-    from training.encoders.judged_pairs import check_dev, training_labels
     from training.encoders.s3bert.data import check_layers
 
     pairs = choose_rows(pairs, corpus=settings.corpora)

@@ -26,12 +26,11 @@ from features.parsers.settings import DependencySettings, SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
-from training.encoders.judged_pairs import check_dev, training_labels
 from training.encoders.learning import learn
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.pair_task import PairTable, PairTask, Prepared
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
-from training.encoders.settings import PairSettings
+from training.encoders.settings import PairSettings, check_dev, training_labels
 from training.encoders.structures import Structure, read_sentences
 from training.jobs import Source, TrainingJob
 from training.loop.machine import prepare_machine

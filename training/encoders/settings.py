@@ -1,15 +1,16 @@
-"""User settings shared by all kinds of encoders."""
+"""User settings shared by all kinds of encoders, and what these ask of the data that one learns from. No torch."""
 
 import itertools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from features.core.faults import (
     Conflict,
     NothingToLearn,
+    NoTrainingData,
     OutOfRange,
     RepeatedValue,
     UnknownLabel,
@@ -17,15 +18,14 @@ from features.core.faults import (
     WrongValue,
 )
 from features.core.wording import all_of
+from training.data.labelled_pairs import LabelledPairs
+from training.data.labelled_texts import LabelledTexts
+from training.data.measured_pairs import MeasuredPairs
+from training.data.releases import choose_rows
 from training.loop.settings import Trainable
 from training.progress import log
 from training.thresholds import positive_of
 from training.types import Part
-
-if TYPE_CHECKING:  # a project file is read without them
-    from training.data.labelled_pairs import LabelledPairs
-    from training.data.labelled_texts import LabelledTexts
-    from training.data.measured_pairs import MeasuredPairs
 
 BY_LOSS = "loss"
 """Value of `choose_by` when no set of ratings chooses the model."""
@@ -155,7 +155,7 @@ class EncoderSettings(Trainable):
         return self.choose_by not in self.OWN_CHOICES
 
 
-def check_corpora(settings: EncoderSettings, data: "LabelledPairs | LabelledTexts | MeasuredPairs") -> None:
+def check_corpora(settings: EncoderSettings, data: LabelledPairs | LabelledTexts | MeasuredPairs) -> None:
     """Check that every corpus that an encoder names has some of the data that it learns from."""
     corpora = data.corpora
     if unknown := [name for name in settings.corpora if name not in corpora]:
@@ -163,6 +163,20 @@ def check_corpora(settings: EncoderSettings, data: "LabelledPairs | LabelledText
             f"`corpora` of the encoder {settings.name!r} names {unknown[0]!r}, which has no {data.WHAT}; there are: "
             f"{', '.join(corpora)}."
         )
+
+
+def training_labels(data: LabelledPairs, settings: EncoderSettings) -> dict[str, int]:
+    """Return the labels of the training pairs, sorted, with their counts."""
+    check_corpora(settings, data)
+    of_corpora = choose_rows(data.pairs, corpus=settings.corpora)
+    of_train = of_corpora.filter(split=settings.splits[0])
+    if not of_train.height:
+        splits = ", ".join(sorted(set(of_corpora["split"])))
+        raise NoTrainingData(
+            f"No pair in the split {settings.splits[0]!r} has a label, which the encoder {settings.name!r} needs; "
+            f"splits with such pairs: {splits}. Name one of these first in its `splits`."
+        )
+    return dict(of_train.group_by("label").len().sort("label").iter_rows())
 
 
 class TunedSettings(EncoderSettings):
@@ -300,3 +314,16 @@ class PairSettings(TunedSettings):
                 f"{self.words_below + 1}, or lower words_below"
             )
         return self
+
+
+def check_dev(data: LabelledPairs, settings: PairSettings) -> None:
+    """Check that the dev pairs can choose a model by a score of `BY_POSITIVE`."""
+    positive = settings.positive_label
+    dev = data.pairs.filter(split=settings.splits[1])
+    positives = dev.filter(label=positive).height
+    if settings.choose_by in BY_POSITIVE and dev.height and positives in {0, dev.height}:
+        raise NothingToLearn(
+            f"Dev pairs with the label {positive!r}: {positives:,} of {dev.height:,}, so no model can be chosen by "
+            f"`{settings.choose_by}`: give the encoder {settings.name!r} dev pairs of both kinds, or set "
+            'choose_by = "loss".'
+        )

@@ -26,11 +26,11 @@ from features.core.faults import (
     UnknownName,
 )
 from features.sentences import normalise
-from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import tell_apart
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import PasTraining, train
+from training.encoders.settings import training_labels
 from training.evaluation.run import evaluate
 from training.jobs import EvaluationJob, Source
 from training.modules import calibration

@@ -24,11 +24,11 @@ from features.core.faults import (
 )
 from features.models import locate
 from features.parsers.settings import DependencySettings
-from training.encoders.judged_pairs import training_labels
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import PairTable
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.rgcn.train import RgcnTask, RgcnTraining, train
+from training.encoders.settings import training_labels
 from training.jobs import Source
 from training.modules import parsing_transformer
 from training.modules.pair_classifier import PairClassifier
