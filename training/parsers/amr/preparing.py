@@ -4,25 +4,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from features.core.faults import FileEmpty, TooFewTexts
 from features.core.files import open_text
 from features.core.wording import counted
 from features.parsers.embedded.inputs import SentenceReader, TextIds, node_tensors, pad, padded_length, text_tensors
+from features.parsers.embedded.network import NodeTensors, TextTensors
 from features.parsers.embedded.vocabulary import SPECIAL_PRIMARIES, Vocabulary
 from training.parsers.amr.alignment import Alignment, learn_translations
 from training.parsers.amr.corpus import Report, Sentence, held_out_keys, read_source, read_training
 from training.parsers.amr.settings import GraphSources
 from training.parsers.amr.targets import Target, anchor, count_vocabulary, make_target
 from training.progress import log
-
-if TYPE_CHECKING:
-    import torch
-
-    from features.parsers.embedded.network import NodeTensors, TextTensors
 
 IGNORED = -100
 """A class that losses ignore."""
@@ -102,18 +100,16 @@ def read_frames(path: Path | None) -> dict[str, list[str]]:
 class Gold(TypedDict):
     """The targets of a batch."""
 
-    primaries: "torch.Tensor"  # (batch, n_words), IGNORED beyond the sentence
-    senses: "torch.Tensor"  # (batch, n_words), IGNORED where there is no primary concept
-    wrappers: "torch.Tensor"  # (batch, n_words), IGNORED beyond the sentence
-    arcs: "torch.Tensor"  # (batch, n_nodes, n_nodes) 0 or 1
-    edges: "torch.Tensor"  # (n_edges, 4) sentence, source, target, role; IGNORED role where padded
-    root: "torch.Tensor"  # (batch,)
+    primaries: Tensor  # (batch, n_words), IGNORED beyond the sentence
+    senses: Tensor  # (batch, n_words), IGNORED where there is no primary concept
+    wrappers: Tensor  # (batch, n_words), IGNORED beyond the sentence
+    arcs: Tensor  # (batch, n_nodes, n_nodes) 0 or 1
+    edges: Tensor  # (n_edges, 4) sentence, source, target, role; IGNORED role where padded
+    root: Tensor  # (batch,)
 
 
-def collate(examples: Sequence[Example], device: "torch.device") -> tuple["TextTensors", "NodeTensors", Gold]:
+def collate(examples: Sequence[Example], device: torch.device) -> tuple[TextTensors, NodeTensors, Gold]:
     """Return a batch; special primary classes have no sense."""
-    import torch
-
     targets = [example.target for example in examples]
     labels = torch.from_numpy(pad([target.labels for target in targets], IGNORED)).to(device)
     primaries, senses, wrappers = labels.unbind(-1)

@@ -10,11 +10,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import torch
 
 from features import models
 from features.core.durable import sync_all
 from features.parsers.embedded.inputs import SentenceReader
+from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from features.parsers.settings import AmrSettings
@@ -30,9 +32,6 @@ from training.process import run_process
 from training.progress import log
 from training.runs import TRAINING_FILE, TRAINING_LOCK, finished_identity, flattened, is_done
 from training.writing import require_writable, write_json
-
-if TYPE_CHECKING:
-    from features.parsers.embedded.network import Network
 
 MODEL = "model"
 """Folder of the finished model, in the output folder."""
@@ -57,9 +56,6 @@ def train(job: AmrParserJob) -> Path:
 
 
 def _train(job: AmrParserJob, base: Path, identity: str) -> None:
-    import torch
-
-    from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
     from training.loop.loop import Loop, Outcome
     from training.loop.machine import prepare_machine
     from training.parsers.amr.task import AmrParserTask
@@ -89,7 +85,7 @@ def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     loop.run_and_write(write)
 
 
-def _finish(job: AmrParserJob, prepared: Prepared, description: Description, network: "Network") -> None:
+def _finish(job: AmrParserJob, prepared: Prepared, description: Description, network: Network) -> None:
     settings, folder = job.settings, job.output / MODEL
     weights = dict(network.named_parameters())
     save_model(folder, description, weights, settings.storage)
@@ -172,8 +168,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train_alone(path: Path) -> None:
     job = read_parser_job(AmrParserJob, path)
-    import torch
-
     torch.set_flush_denormal(True)  # for the whole process, so not in `train`: denormal numbers only cost time
     train(job)
 
