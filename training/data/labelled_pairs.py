@@ -28,11 +28,6 @@ class LabelledPairs(IndexedPairs):
     COLUMNS: ClassVar[tuple[str, ...]] = ("pair_id", "corpus", "split", "label")
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels that occur, sorted."""
-        return tuple(sorted(self.pairs["label"].unique()))
-
-    @property
     def labels_by_corpus(self) -> dict[str, tuple[str, ...]]:
         """Corpus → the sorted labels of its pairs."""
         labels = self.pairs.group_by("corpus").agg(pl.col("label").unique().sort()).sort("corpus")
