@@ -116,7 +116,7 @@ def prepare(texts: list[str], labels: Any, epochs: int, *, kept: bool) -> Any:
     from features import models
     from training.data.labelled_texts import LabelledTexts
     from training.encoders.aspect.data import plan_lessons
-    from training.encoders.aspect.task import AspectTask, start_model
+    from training.encoders.aspect.train import AspectTask, start_model
     from training.encoders.backbone import Backbone
 
     settings = settings_of(epochs, kept=kept)

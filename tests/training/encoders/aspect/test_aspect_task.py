@@ -13,7 +13,7 @@ from sentences import refused
 from features.core.faults import BackboneUnfit, NameNotAllowed
 from training.data.triplets import TripletMaker, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
-from training.encoders.aspect.task import AspectTask, position_of_layers, start_model
+from training.encoders.aspect.train import AspectTask, position_of_layers, start_model
 from training.encoders.backbone import Backbone
 from training.encoders.embedding import embed_together
 from training.encoders.loading import load_start
@@ -104,7 +104,7 @@ def test_a_batch_has_the_candidates_of_its_objective_and_each_text_once_but_wher
         seen.append(some[2].tolist())
         return embed_together(*some, **given)
 
-    monkeypatch.setattr("training.encoders.aspect.task.embed_together", noted)
+    monkeypatch.setattr("training.encoders.aspect.train.embed_together", noted)
     batch = task.batches(0)[0]
     task.losses(batch)
     assert len(batch.candidates) == candidates * len(batch)
@@ -269,6 +269,6 @@ def test_texts_are_cut_where_the_settings_or_the_backbone_say(job, tiny_encoder,
     model = load_start(tiny_encoder, "tiny", device="cpu")
     config = model.transformers_model.config
     monkeypatch.setattr(config, "model_type", kind)
-    monkeypatch.setattr("training.encoders.aspect.task.load_start", lambda *_, **__: model)
+    monkeypatch.setattr("training.encoders.aspect.train.load_start", lambda *_, **__: model)
     found = start_model(tiny_encoder, job(max_tokens=asked).settings, [], "cpu").max_seq_length
     assert found == (longest if longest > 0 else config.max_position_embeddings + longest)

@@ -14,8 +14,7 @@ from sentences import refused
 from features.core.faults import OtherSettings
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import SharedLabels
-from training.encoders.aspect.task import score_neighbours
-from training.encoders.aspect.train import train
+from training.encoders.aspect.train import score_neighbours, train
 from training.encoders.loading import load_encoder
 
 

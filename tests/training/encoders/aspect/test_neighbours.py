@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.data.shared_labels import SharedLabels
-from training.encoders.aspect.task import score_neighbours
+from training.encoders.aspect.train import score_neighbours
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=2, max_size=30), st.integers(0, 5))
