@@ -46,9 +46,6 @@ OF_LOOP = ("learning_rate", "epochs", "warmup", "weight_decay")
 """Settings of the loop that may be searched. Their dev scores are comparable; those of different batch sizes are not
 when the texts of a batch are each other's negatives."""
 
-Dropout = bool | Literal["states"]
-"""Dropout of the tuned layers: all of it, none, or that of the states without that of the attention."""
-
 
 def score_in_words(score: str) -> str:
     """Return the name of a dev score for texts: `average precision`, or `MRR country` for `mrr_country`."""
@@ -193,7 +190,7 @@ class TunedSettings(EncoderSettings):
 
     max_tokens: Annotated[int, Field(ge=8)] = 128
     layers_tuned: Annotated[int, Field(ge=1)] | Literal["all"] = 2
-    dropout: Dropout = True
+    dropout: bool | Literal["states"] = True
     cache_gib: Annotated[float, Field(ge=0)] = 2.0
     disk_gib: Annotated[float, Field(ge=0)] = 20.0
 

@@ -10,7 +10,6 @@ from features.core.wording import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings
 
 Preset = Literal["laptop", "map", "paper"]
-Combine = Literal["intersection", "union", "routes"]
 
 PRESETS: dict[Preset, dict[str, Any]] = {
     "laptop": {
@@ -72,7 +71,7 @@ class AspectSettings(TunedSettings):
     kind: Literal["aspect"] = "aspect"
     preset: Preset = "laptop"
     aspects: tuple[str, ...] = ()
-    combine: Combine | None = None
+    combine: Literal["intersection", "union", "routes"] | None = None
     objective: Literal["info_nce", "multiple_negatives", "simcse"] = "info_nce"
     masked: bool = True
     negatives: Literal["other_aspect", "any"] = "other_aspect"
