@@ -67,7 +67,7 @@ class Predictions:
     calibrated_by: int | None = None  # number of dev pairs that calibrated the probabilities; None without
     doubt: str = ""  # why the classifier may be of no use, as a sentence; empty if it clearly is of use
     sentences: int = 0  # number of distinct sentences
-    embedded: int = 0  # number of these that were embedded now, and not by an earlier command
+    reused: int = 0  # number of these that an earlier command embedded
     truncated: int = 0  # number of these that are longer than the encoder's input
     threshold: LabelThreshold | None = None  # what gives a pair the positive label; None for the most probable label
 
@@ -75,11 +75,6 @@ class Predictions:
     def predicted(self) -> list[str]:
         """Label of each pair, (n_pairs,); the first of equally probable ones."""
         return [self.labels[number] for number in self._numbers(self.probabilities)]
-
-    @property
-    def reused(self) -> int:
-        """Number of sentences that an earlier command embedded."""
-        return self.sentences - self.embedded
 
     @property
     def pairs_per_second(self) -> float | None:
@@ -200,7 +195,7 @@ class PairPredictor:
         by = self._threshold(threshold)
         started, parsed = time.monotonic(), self._parsed()
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        vectors, embedded = self._embed(texts, on_rows)
+        vectors, reused = self._embed(texts, on_rows)
         row_of = {text: row for row, text in enumerate(texts)}
         left, right = (vectors[[row_of[pair[side]] for pair in pairs]] for side in (0, 1))
         classifier, calibration = self._classifier, self._classifier.calibration
@@ -216,7 +211,7 @@ class PairPredictor:
             calibrated_by=calibration.pairs if calibration else None,
             doubt=calibration.doubt if calibration else "",
             sentences=len(texts),
-            embedded=embedded,
+            reused=reused,
             truncated=truncated,
             threshold=by,
         )
@@ -271,7 +266,7 @@ class PairPredictor:
         return first.parsing_seconds if isinstance(first, StructuredTransformer) else None
 
     def _embed(self, texts: Sequence[str], on_rows: OnRows) -> tuple[NDArray[np.float32], int]:
-        """Return the embeddings of distinct texts, (n, d), and how many of them were not cached."""
+        """Return the embeddings of distinct texts, (n, d), and how many of them were cached."""
         if not texts:
             return np.empty((0, int(self._model.get_embedding_dimension() or 0)), np.float32), 0
         embedded: list[str] = []
@@ -281,4 +276,4 @@ class PairPredictor:
             return embed_in_parts(self._model, new, on_rows=on_rows)
 
         vectors = cached_vectors(self._runs, self._folder, None, texts, embed_new)
-        return vectors, len(embedded)
+        return vectors, len(texts) - len(embedded)
