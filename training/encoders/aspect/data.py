@@ -69,7 +69,7 @@ def require_training_texts(chosen: LabelledTexts, data: LabelledTexts, settings:
     train = settings.splits[0]
     if not chosen.labels.filter(pl.col("aspect").is_in(list(settings.aspects)), split=train).height:
         corpora = f"of {', '.join(settings.corpora)} " if settings.corpora else ""
-        splits = ", ".join(sorted(set(data.select(corpora=settings.corpora).labels["split"])))
+        splits = ", ".join(data.select(corpora=settings.corpora).by_split)
         raise NoTrainingData(
             f"No text {corpora}in the split {train!r} has a label in {', '.join(settings.aspects)}, which the encoder "
             f"{settings.name!r} is trained for; splits with texts: {splits}. `draw` splits a corpus of one file."

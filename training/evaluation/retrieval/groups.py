@@ -90,7 +90,7 @@ class Group:
 
 def groups_of(data: LabelledTexts) -> list[Group]:
     """Return each aspect of each corpus, then each pair of its aspects, combined in both ways."""
-    corpora = sorted(data.labels["corpus"].unique())
+    corpora = data.corpora
     groups: list[Group] = []
     for corpus in corpora:
         rows = data.labels.filter(pl.col("corpus") == corpus)
