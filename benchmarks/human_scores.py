@@ -17,9 +17,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from features.graphs.batch import GraphBatch
+from features.graphs.batch import GraphBatch, encode
 from features.graphs.penman_files import read_blocks
-from features.graphs.table import encode
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison

@@ -22,7 +22,7 @@ from metric_engine.inputs import Pairs, example_pairs, generated_pairs, read_pai
 from metric_engine.peers import peers
 from metric_engine.processes import dask_speed, peak_memory
 
-from features.graphs.table import encode
+from features.graphs.batch import encode
 from features.metrics.alignment.solve import best_alignments
 from features.metrics.measurement import compare
 from features.metrics.registry import ALGORITHM_VERSION, METRICS

@@ -23,7 +23,6 @@ from features.core.faults import GraphUnusable, NotPenman, UnknownMetric
 from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
-from features.graphs.table import graphs_frame
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_corpus
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors, words_of
@@ -181,7 +180,7 @@ def _compare(a: str | Texts, b: str | Texts, names: Sequence[str]) -> tuple[Comp
                 positions[text] = len(positions)
                 graphs.append(_decode(text, f"the {side} graph" if single else f"the {side} graph of pair {number}"))
     first, second = (np.array([positions[text] for text in texts], np.int64) for texts in (left, right))
-    batch = GraphBatch.from_rows(graphs_frame(graphs))
+    batch = GraphBatch.of(graphs)
     return Comparison(batch, first, second, _vectors(batch, names)), single
 
 

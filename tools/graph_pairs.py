@@ -7,7 +7,6 @@ import polars as pl
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
-from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
@@ -15,7 +14,7 @@ from features.metrics.metric import Comparison
 
 def batch_of(texts: Sequence[str]) -> GraphBatch:
     """Return graphs in PENMAN as a batch."""
-    return GraphBatch.from_rows(graphs_frame(decode(text) for text in texts))
+    return GraphBatch.of(decode(text) for text in texts)
 
 
 def followed_by(first: GraphBatch, second: GraphBatch) -> GraphBatch:

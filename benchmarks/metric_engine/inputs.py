@@ -10,10 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 import features.corpora.example
-from features.graphs.batch import GraphBatch
+from features.graphs.batch import GraphBatch, encode, graphs_frame
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import read_blocks
-from features.graphs.table import encode, graphs_frame
 from features.metrics.label_vectors import LabelVectors, words_of
 from features.metrics.metric import Comparison
 

@@ -15,7 +15,6 @@ from features.contrasts.tree import Tree
 from features.core.draws import share_of
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.graphs.table import graphs_frame
 from features.metrics.measurement import compare
 from features.metrics.metric import Comparison
 
@@ -103,7 +102,7 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
     }
     shown: set[tuple[str, str]] = set()
     if compared:
-        batch = GraphBatch.from_rows(graphs_frame(graphs[text] for text in positions))
+        batch = GraphBatch.of(graphs[text] for text in positions)
         first, voiced, swapped = np.array([[positions[text] for text in triple] for triple in compared], np.int64).T
         kept, exchanged = (
             compare(Comparison(batch, first, second), ["srl"])["srl"].to_numpy() for second in (voiced, swapped)

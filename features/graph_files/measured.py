@@ -15,7 +15,6 @@ from features.core.faults import MetricSettings
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.batch import GraphBatch
-from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors, Vectors, words_of
 from features.metrics.measurement import SentenceItems, compare, measure_own
 from features.metrics.metric import Comparison
@@ -112,7 +111,7 @@ def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]
     )
     measured = pl.DataFrame(schema=METRIC_COLUMNS).drop("pair_id")
     if decoded:
-        graphs = GraphBatch.from_rows(graphs_frame(chain.from_iterable(decoded.values())))
+        graphs = GraphBatch.of(chain.from_iterable(decoded.values()))
         first = np.arange(0, len(graphs), 2)
         measured = compare(Comparison(graphs, first, first + 1, words.of_graphs(graphs)))
     measured = measured.with_columns(pair=pl.Series(list(decoded), dtype=pl.Int64))

@@ -17,7 +17,6 @@ from features.graph_files.paired import BY_POSITION, faults_of, read_both, requi
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
 from features.graphs.penman_files import PenmanBlock
-from features.graphs.table import graphs_frame
 from features.metrics.arrays import Statistics
 from features.metrics.bootstrap import Bootstrap
 from features.metrics.corpus_scores import AnyMetric, CorpusScore, choose_metrics, score_corpus
@@ -106,7 +105,7 @@ def _statistics(pairs: Sequence[_Pair], metrics: Mapping[str, AnyMetric]) -> dic
     # A missing graph is replaced by the gold graph, for its size; then nothing counts as parsed or matched.
     both = [(gold, gold if parsed is None else parsed) for _, gold, parsed in pairs]
     first = np.arange(len(pairs))
-    graphs = GraphBatch.from_rows(graphs_frame([gold for gold, _ in both] + [parsed for _, parsed in both]))
+    graphs = GraphBatch.of([gold for gold, _ in both] + [parsed for _, parsed in both])
     comparison = Comparison(graphs, first, first + len(pairs))
     numbers = [number for number, _, _ in pairs]
     statistics = {

@@ -14,7 +14,6 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.core.wording import clipped
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
-from features.graphs.table import graphs_frame
 from features.metrics.items import TABLES, Reads, items_of
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
@@ -31,7 +30,7 @@ SentenceItems = Mapping[Reads, Mapping[str, Any]]  # kind of item → sentence i
 
 def warm_up() -> None:
     """Compile every kernel, or load it from the cache; `make` and the image call it at set-up."""
-    graphs = GraphBatch.from_rows(graphs_frame(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)"))))
+    graphs = GraphBatch.of(map(decode, ("(s / see-01 :ARG0 (b / boy :quant 2))", "(g / girl)")))
     pairs = np.arange(len(graphs))
     compare(Comparison(graphs, pairs, pairs[::-1].copy()))
 

@@ -28,7 +28,7 @@ def parse_amr(sentences: pl.DataFrame, parser: "AmrParser", on_rows: OnRows = ig
     Returns:
         Rows of `AMR`; rejects for sentences that are too long, have no graph or one that is not well formed.
     """
-    from features.graphs.table import encode
+    from features.graphs.batch import encode
 
     ids, texts, rejects = admit(sentences, parser.max_words)
     parsed: dict[str, str] = {}

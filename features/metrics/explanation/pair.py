@@ -8,7 +8,6 @@ import numpy as np
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.graphs.table import graphs_frame
 from features.metrics.alignment.solve import Alignments, best_alignments
 from features.metrics.arrays import Items, Kind, owners
 from features.metrics.focus import NODES
@@ -73,7 +72,7 @@ def explain_graphs(pairs: Sequence[tuple[AmrGraph, AmrGraph]], vectors: LabelVec
     """Explain pairs of graphs; without vectors of words, the metrics that compare them have no score."""
     if not pairs:
         return []
-    graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
+    graphs = GraphBatch.of([graph for pair in pairs for graph in pair])
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors or NO_VECTORS)
     # The aligned facets follow below; their score is computed from the matches.

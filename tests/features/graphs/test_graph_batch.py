@@ -3,9 +3,8 @@ from graph_pairs import batch_of, followed_by
 from sentences import refused
 
 from features.core.errors import RowError
-from features.graphs.batch import GraphBatch
+from features.graphs.batch import GraphBatch, encode
 from features.graphs.graph import AmrGraph, decode
-from features.graphs.table import encode, graphs_frame
 
 TEXTS = [
     '(w / want-01 :ARG0 (b / boy :name (n / name :op1 "Bob")) :ARG1 (s / sleep-01 :ARG0 b :polarity -))',
@@ -79,7 +78,7 @@ def test_two_batches_become_one_over_common_vocabularies():
 
 
 def test_a_batch_may_be_empty():
-    empty = GraphBatch.from_rows(graphs_frame([]))
+    empty = GraphBatch.of([])
     assert len(empty) == 0
     assert graphs_of(followed_by(empty, batch_of(TEXTS))) == [decode(text) for text in TEXTS]
 

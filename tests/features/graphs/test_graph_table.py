@@ -3,8 +3,8 @@ import pytest
 
 from features.core.errors import RowError
 from features.core.types import RejectCode
+from features.graphs.batch import encode
 from features.graphs.graph import MAX_ATTRIBUTES, MAX_NODES, MAX_RELATIONS, decode
-from features.graphs.table import encode
 from features.schemas import AMR, REJECTS
 
 

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import MAX_NODES, AmrGraph, decode
-from features.graphs.table import graphs_frame
 from features.metrics.alignment.assignment import assign, make_workspace
 from features.metrics.alignment.bound import make_local_space, value_cells
 from features.metrics.alignment.problem import build_pair, matches
@@ -57,7 +56,7 @@ def best_by_brute_force(triples: TripleBatch, left: int, right: int) -> int:
 @given(data=st.data())
 def test_equal_to_brute_force(data, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)
-    graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
+    graphs = GraphBatch.of([*left, *right])
     pairs = np.arange(len(left))
     for triples in (triples_of("smatch", Readings(graphs)), triples_of("unlabeled", Readings(graphs))):
         found = best_alignments(triples, pairs, pairs + len(left))
@@ -80,7 +79,7 @@ def matches_by_hand(triples: TripleBatch, left: int, right: int, image: list[int
 @pytest.mark.parametrize("steps", [STEPS, 0])
 def test_the_alignment_has_the_matches_that_are_claimed(steps, data, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)
-    triples = triples_of("unlabeled", Readings(GraphBatch.from_rows(graphs_frame([*left, *right]))))
+    triples = triples_of("unlabeled", Readings(GraphBatch.of([*left, *right])))
     pairs = np.arange(len(left))
     found = best_alignments(triples, pairs, pairs + len(left), steps)
     for pair in pairs:
@@ -95,7 +94,7 @@ def test_the_alignment_has_the_matches_that_are_claimed(steps, data, graph_pairs
 @given(data=st.data())
 def test_the_bound_holds_whatever_the_shares(data, graph_pairs):
     left, right = data.draw(graph_pairs)[0]
-    triples = triples_of("unlabeled", Readings(GraphBatch.from_rows(graphs_frame([left, right]))))
+    triples = triples_of("unlabeled", Readings(GraphBatch.of([left, right])))
     problem = build_pair(triples, 0, 1)
     (best,) = best_alignments(triples, np.array([0]), np.array([1])).matched
     n_cells, n_ends = len(problem.own), len(problem.there)
@@ -145,7 +144,7 @@ def test_hard_pairs_are_solved_by_branching():
 
 @pytest.mark.parametrize("steps", [0, 10**4, 10**5, 10**6, 10**7])
 def test_a_search_that_ends_early_keeps_its_best_alignment_and_its_bound(steps):
-    batch = GraphBatch.from_rows(graphs_frame([decode(grid(5, 3)), hostile(14, 0), hostile(14, 1)]))
+    batch = GraphBatch.of([decode(grid(5, 3)), hostile(14, 0), hostile(14, 1)])
     triples = triples_of("unlabeled", Readings(batch))
     first, second = np.array([0, 0, 1, 1]), np.array([1, 2, 2, 1])
     exact, early = (best_alignments(triples, first, second, limit) for limit in (10**12, steps))
@@ -164,7 +163,7 @@ def test_a_search_that_ends_early_keeps_its_best_alignment_and_its_bound(steps):
 @given(data=st.data(), steps=st.integers(0, 3000))
 def test_the_optimum_lies_between_what_is_found_and_the_bound(data, steps, graph_pairs):
     left, right = zip(*data.draw(graph_pairs), strict=True)
-    triples = triples_of("unlabeled", Readings(GraphBatch.from_rows(graphs_frame([*left, *right]))))
+    triples = triples_of("unlabeled", Readings(GraphBatch.of([*left, *right])))
     pairs = np.arange(len(left))
     exact, early = (best_alignments(triples, pairs, pairs + len(left), limit) for limit in (STEPS, steps))
     assert (early.matched <= exact.matched).all()
@@ -173,7 +172,7 @@ def test_the_optimum_lies_between_what_is_found_and_the_bound(data, steps, graph
 
 @pytest.mark.parametrize("nodes", [60, MAX_NODES])
 def test_a_hostile_pair_ends_soon_after_its_last_step(nodes):
-    batch = GraphBatch.from_rows(graphs_frame([hostile(nodes, 0), hostile(nodes, 1)]))
+    batch = GraphBatch.of([hostile(nodes, 0), hostile(nodes, 1)])
     found = best_alignments(triples_of("unlabeled", Readings(batch)), np.array([0]), np.array([1]))
     assert not found.proven
     assert found.matched < found.bound <= 3 * nodes

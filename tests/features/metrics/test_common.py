@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.graphs.table import graphs_frame
 from features.metrics.metric import Comparison
 from features.metrics.registry import ALGORITHM_VERSION, ALIGNED_METRICS, METRIC_NAMES, METRICS
 
@@ -52,7 +51,7 @@ TOLERANCE = 1e-6  # sums of doubles in another order; a squared distance of roun
 
 
 def scores(left, right, vectors) -> pl.DataFrame:
-    return measure(*(GraphBatch.from_rows(graphs_frame(side)) for side in (left, right)), vectors)
+    return measure(*(GraphBatch.of(side) for side in (left, right)), vectors)
 
 
 def assert_same(one: pl.DataFrame, other: pl.DataFrame) -> None:
@@ -142,7 +141,7 @@ def test_names_of_variables_and_the_order_of_triples_do_not_matter(
 @given(data=st.data())
 def test_statistics_add_up_to_the_score_of_a_corpus(data, graph_pairs, no_vectors):
     left, right = zip(*data.draw(graph_pairs), strict=True)
-    graphs = GraphBatch.from_rows(graphs_frame([*left, *right]))
+    graphs = GraphBatch.of([*left, *right])
     pairs = np.arange(len(left))
     comparison = Comparison(graphs, pairs, pairs + len(left), no_vectors)
     for name, metric in METRICS.items():

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import features
 from features.core.types import RejectCode
-from features.graphs.table import encode
+from features.graphs.batch import encode
 from features.metrics import alignment, focus, measurement, overlap, readings, wlk, wwlk
 from features.metrics.compiled import kernel
 from features.metrics.measurement import compare, measure_shard

@@ -19,8 +19,8 @@ from features.core.faults import (
     NotText,
 )
 from features.core.types import RejectCode
+from features.graphs.batch import encode
 from features.graphs.graph import decode
-from features.graphs.table import encode
 from features.metrics.items import items_of
 from features.metrics.measurement import measure_own, measure_shard
 from features.metrics.own import MetricFile, OwnMetrics, load_files, own_metric, read_metric_file

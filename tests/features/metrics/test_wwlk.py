@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph
-from features.graphs.table import graphs_frame
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.wwlk import earth_movers_distance, least_cost
 
@@ -77,7 +76,7 @@ def test_agrees_with_the_definition(data, graph_pairs):
     words = ["boy", "girl", "cat", "want", "see", "have", "rel", "name", "-", "2", "bob"]
     # All in one direction of space and so near each other: no score is clipped.
     vectors = LabelVectors(words, (np.random.default_rng(0).random((len(words), 8)) + 0.2).astype(np.float32))
-    batches = (GraphBatch.from_rows(graphs_frame(side)) for side in (left, right))
+    batches = (GraphBatch.of(side) for side in (left, right))
     found = measure(*batches, vectors, ["wwlk"])["wwlk"].to_numpy()
     expected = [by_the_definition(one, other, vectors) for one, other in zip(left, right, strict=True)]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

@@ -10,8 +10,8 @@ from sentences import refused
 from features.core.faults import OutputRefused, UnknownFormat
 from features.core.files import read_table
 from features.core.types import RejectCode
+from features.graphs.batch import encode
 from features.graphs.penman_files import read_blocks
-from features.graphs.table import encode
 from features.parsers.parsed_files import FORMATS, write_parsed
 from features.parsers.srl.frames import read_annotated
 from features.parsers.texts import parse_lines, read_sentences

@@ -13,8 +13,8 @@ import pytest
 
 from features import models
 from features.core.types import RejectCode
+from features.graphs.batch import graphs_frame
 from features.graphs.graph import AmrGraph
-from features.graphs.table import graphs_frame
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
-from features.graphs.table import graphs_frame
 from features.metrics.corpus_scores import choose_metrics
 from features.metrics.explanation.pair import _mark, explain_graphs
 from features.metrics.metric import Comparison
@@ -21,7 +20,7 @@ GIRL = "(w / want-01 :ARG0 (g / girl :quant 2) :ARG1 (s / sleep-01 :ARG0 g))"
 
 def assert_counts_agree(pairs, vectors):
     """Compare the matched items, sizes and scores of every counting metric with its statistics."""
-    graphs = GraphBatch.from_rows(graphs_frame([graph for pair in pairs for graph in pair]))
+    graphs = GraphBatch.of([graph for pair in pairs for graph in pair])
     first = np.arange(0, 2 * len(pairs), 2)
     comparison = Comparison(graphs, first, first + 1, vectors)
     explained = explain_graphs(pairs, vectors)
