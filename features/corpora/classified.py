@@ -11,8 +11,7 @@ from pathlib import Path
 from features.core.faults import ColumnMissing, NothingToLearn, NothingToScore, RowWrong
 from features.core.types import SPLITS, Split
 from features.core.wording import all_of
-from features.corpora.reading import NO_TEXT, evaluation_outcomes
-from features.corpora.rows import PairRow, Skip, TextRow
+from features.corpora.reading import NO_TEXT, PairRow, Skip, TextRow, evaluation_outcomes
 from features.corpora.settings import EvaluationSet
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ from features.corpora.cells import encoding_fault
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
-from features.corpora.rows import BadRow, Outcome, PairRow, Skip, TextRow
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Source, locate, scores_of
 from features.corpora.tables import TableRow, read_rows
@@ -36,6 +35,50 @@ from features.stage_output import Reject
 
 NO_TEXT = "no text"
 """Why a row of texts or pairs with a class is left out."""
+
+
+class PairRow(NamedTuple):
+    """One pair of a source."""
+
+    split: Split
+    text_a: str
+    text_b: str
+    score: float | None
+    label: str | None
+    origin: str  # `file:line`
+    group: str = ""  # what it shares with pairs that must be in its split: image, topic, document; empty if unknown
+
+
+class TextRow(NamedTuple):
+    """One text of a source, as written, with aspect and label, each once; `origin` as in `PairRow`."""
+
+    split: Split
+    text: str
+    labels: tuple[tuple[str, str], ...]
+    origin: str
+    kept: bool = False  # whether the store has it in this split, although the present settings would put it elsewhere
+
+
+class Skip(NamedTuple):
+    """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested.
+
+    Rows are counted by the reason, a few words; `origin` is `file:line`.
+    """
+
+    split: Split
+    reason: str
+    origin: str
+
+
+class BadRow(NamedTuple):
+    """A row that is not what its format promises, in the split that was read."""
+
+    split: Split
+    reject: Reject
+
+
+Outcome = PairRow | TextRow | Skip | BadRow
+"""Every row of a source becomes exactly one of these."""
 
 
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:

@@ -12,7 +12,7 @@ from functools import partial
 import polars as pl
 
 from features.core.types import LabelId, PairId, RejectCode, SentenceId, Split
-from features.corpora.rows import BadRow, Outcome, Skip, TextRow
+from features.corpora.reading import BadRow, Outcome, Skip, TextRow
 from features.corpora.settings import CorpusSettings
 from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard

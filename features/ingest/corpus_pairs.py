@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from features.core.faults import UnknownShard
 from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, Shard, Split
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import BadRow, PairRow, Skip
+from features.corpora.reading import BadRow, PairRow, Skip, read_outcomes
 from features.corpora.settings import CorpusSettings
 from features.ingest.drawing import draw_pairs
 from features.ingest.ids import (

@@ -24,8 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import SPLITS, SentenceId, Split
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import Outcome, TextRow
+from features.corpora.reading import Outcome, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, places
 from features.ingest.known import Known

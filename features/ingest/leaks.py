@@ -11,8 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import Split
-from features.corpora.reading import evaluation_outcomes
-from features.corpora.rows import PairRow, TextRow
+from features.corpora.reading import PairRow, TextRow, evaluation_outcomes
 from features.corpora.settings import LeakageSettings
 from features.sentences import leakage_key
 

@@ -18,8 +18,7 @@ from features.core.faults import UnknownName
 from features.core.files import open_bytes
 from features.core.outputs import format_suffix
 from features.core.types import SentenceId
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import PairRow, TextRow
+from features.corpora.reading import PairRow, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
 from features.sentences import sentence_id

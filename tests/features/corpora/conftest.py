@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import BadRow, PairRow
+from features.corpora.reading import BadRow, PairRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 from features.stage_output import Reject
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from features.corpora.reading import read_evaluation, read_outcomes
-from features.corpora.rows import BadRow, PairRow, Skip
+from features.corpora.reading import BadRow, PairRow, Skip, read_evaluation, read_outcomes
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Digests, locate
 

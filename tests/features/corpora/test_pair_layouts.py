@@ -5,8 +5,7 @@ import json
 import pytest
 
 from features.corpora.dataset import DATASETS
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import PairRow, Skip
+from features.corpora.reading import PairRow, Skip, read_outcomes
 from features.corpora.settings import CorpusSettings
 
 # (dataset, layout): file name, text, what is read of it: (a, b, score, label) or the reason why a row is skipped.

@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 
 from features.corpora.dataset import DATASETS
-from features.corpora.reading import read_evaluation, read_outcomes
-from features.corpora.rows import PairRow, Skip
+from features.corpora.reading import PairRow, Skip, read_evaluation, read_outcomes
 from features.corpora.settings import CorpusSettings, EvaluationSet
 from features.corpora.sources import Digests
 

@@ -8,8 +8,7 @@ from sentences import refused
 
 from features.core.faults import UnknownKey
 from features.corpora.dataset import DATASETS, Dataset
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import PairRow
+from features.corpora.reading import PairRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from features.corpora.dataset import DATASETS
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import TextRow
+from features.corpora.reading import TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 
 # Texts with labels: (text, labels) or the reason why a row is skipped; a file may be in another encoding.

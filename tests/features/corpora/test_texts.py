@@ -9,8 +9,7 @@ from sentences import refused
 
 from features.core.faults import ColumnMissing, ColumnTwice, Conflict, FileEmpty
 from features.core.types import RejectCode
-from features.corpora.reading import read_outcomes
-from features.corpora.rows import BadRow, TextRow
+from features.corpora.reading import BadRow, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
 
