@@ -12,9 +12,8 @@ from features.core.wording import counted
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
-from features.store.plan import Plan, plan
+from features.store.plan import Plan, plan, summary
 from features.store.reader import StoreReader
-from features.store.reasons import summary
 from features.store.releases import Release
 from features.store.runs import now
 from features.store.scope import PlannedStage, Wanted

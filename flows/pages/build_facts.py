@@ -22,8 +22,7 @@ from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
 from features.store.fingerprints import recipe_changes
 from features.store.locations import storage_at
-from features.store.plan import Plan, ShardWork
-from features.store.reasons import summary
+from features.store.plan import Plan, ShardWork, summary
 from features.store.releases import Release
 from features.store.runs import RunRecord, now, read_runs
 from features.store.store import Store

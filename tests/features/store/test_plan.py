@@ -8,8 +8,7 @@ from sentences import refused
 from features.core.faults import UnknownShard
 from features.stages.stage import Recipe
 from features.store.fingerprints import Change, fingerprint
-from features.store.plan import plan
-from features.store.reasons import ChangedInput, Reason, summary
+from features.store.plan import ChangedInput, Reason, plan, summary
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage
 
