@@ -26,9 +26,9 @@ import polars as pl
 import psutil
 
 from features.core.files import open_text
+from features.stages.registry import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
-from features.store.tables import TABLES
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 

@@ -26,6 +26,7 @@ from pathlib import Path
 import polars as pl
 
 from features.core.types import Fingerprint, Shard
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint, identity
 from features.store.plan import plan
@@ -34,7 +35,6 @@ from features.store.releases import Release, write_release
 from features.store.runs import now
 from features.store.scope import PlannedStage
 from features.store.store import Store
-from features.store.tables import TABLES
 
 MADE: dict[str, tuple[str, ...]] = {"sentences": (), "pairs": (), "amr": ("sentences",), "metrics": ("pairs", "amr")}
 RECIPES = {name: Recipe(name) for name in MADE}

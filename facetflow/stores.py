@@ -6,9 +6,9 @@ import polars as pl
 
 from facetflow.arguments import near
 from features.core.faults import UnknownTable
+from features.stages.registry import TABLES
 from features.store.releases import Release
 from features.store.store import Store
-from features.store.tables import TABLES
 
 __all__ = ["FeatureStore", "open_store"]
 

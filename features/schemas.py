@@ -1,6 +1,6 @@
 """What one row of each table is: its columns.
 
-`features.store.tables` has the tables themselves, `features.metrics.registry` the columns of `metrics`.
+`features.stages.registry` has the tables themselves, `features.metrics.registry` the columns of `metrics`.
 """
 
 import polars as pl

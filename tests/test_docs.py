@@ -14,7 +14,7 @@ import pytest
 from result_tables import RESULTS, SHOWN, pages, with_tables
 
 from features.core.types import RejectCode
-from features.store.tables import TABLES
+from features.stages.registry import TABLES
 from flows.command_line import EXAMPLES, cli
 from flows.project import Project
 

@@ -14,12 +14,12 @@ from deltalake import DeltaTable
 
 from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage
 from features.store.store import Store
-from features.store.tables import TABLES
 
 STEPS: dict[str, tuple[Any, str]] = {
     "create": (DeltaTable, "create"),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from kill_scene import Report, Scene
 
+from features.stages.registry import TABLES
 from features.store.locations import storage_at
 from features.store.storage import FolderStorage, Storage
 from features.store.store import Store
-from features.store.tables import TABLES
 
 
 def check(scene: Scene, reference: Scene, report: Report) -> None:

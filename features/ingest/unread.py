@@ -27,9 +27,9 @@ from features.ingest.building import ALGORITHM_VERSION
 from features.ingest.report import IngestReport, Report
 from features.stage_output import Reject
 from features.stages.embeddings import EMBEDDING_STAGE
+from features.stages.registry import SOURCES
 from features.stages.stage import canonical
 from features.store.reader import StoreReader
-from features.store.tables import SOURCES
 
 _NAME = "ingest.json"
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from features.metrics.registry import METRIC_NAMES
 from features.stages.metrics import METRIC_STAGE
+from features.stages.registry import KEYS
 from features.store.fingerprints import RecipeChange, recipe_changes
 from features.store.reader import StoreReader, decoding
 from features.store.releases import Release
-from features.store.tables import KEYS
 
 _BY_PART = ("pairs", "labels", METRIC_STAGE.name)
 _SHARDS_AT_ONCE = 8

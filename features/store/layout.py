@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 
 from features.core.faults import NoStore, NotAStore, StoreDamaged, StoreVersion
 from features.core.file_errors import clear_errors
-from features.stages.registry import STAGES
+from features.stages.registry import STAGES, TABLES
 from features.store.delta import Table
 from features.store.storage import Storage
-from features.store.tables import TABLES
 
 FORMAT = 2
 """Version of the layout above, of the tables and of their rows. A store of another one is refused."""

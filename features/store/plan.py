@@ -18,6 +18,7 @@ from typing import Literal
 
 from features.core.faults import UnknownShard
 from features.core.types import Fingerprint, Shard
+from features.stages.registry import SOURCES
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.fingerprints import Change, changes, fingerprint, identity, identity_of
@@ -25,7 +26,6 @@ from features.store.reader import StoreReader
 from features.store.receipts import DataFile
 from features.store.runs import FailedShard
 from features.store.scope import PlannedStage, ShardKey, Uses, Wanted, scope
-from features.store.tables import SOURCES
 
 _NAMED = 3  # shards named in a line before "and n more"
 

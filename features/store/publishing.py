@@ -9,6 +9,7 @@ import polars as pl
 from features.core.errors import StoreError
 from features.core.faults import NotComplete, NothingToPublish, StoreUnreachable, TooManyRejects
 from features.core.wording import counted
+from features.stages.registry import SOURCES, TABLES
 from features.store.damage import refuse_damaged
 from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
@@ -17,7 +18,6 @@ from features.store.reader import StoreReader
 from features.store.releases import Release
 from features.store.runs import now
 from features.store.scope import PlannedStage, Wanted
-from features.store.tables import SOURCES, TABLES
 
 
 def draft(

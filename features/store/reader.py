@@ -17,6 +17,7 @@ from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
 from features.core.file_errors import clear_errors, explain, first_line
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
+from features.stages.registry import SOURCES, TABLES
 from features.stages.stage import Recipe
 from features.store import layout
 from features.store.damage import Damage, damaged_files, refuse_damaged
@@ -25,7 +26,6 @@ from features.store.fingerprints import identity_of
 from features.store.receipts import DataFile
 from features.store.scope import ShardKey, Uses
 from features.store.storage import Storage
-from features.store.tables import SOURCES, TABLES
 
 _FILE = "__file"
 

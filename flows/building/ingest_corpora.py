@@ -20,13 +20,13 @@ from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import KEYS, SOURCES
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.fingerprints import fingerprint
 from features.store.reader import StoreReader, decoding
 from features.store.receipts import Receipt
 from features.store.store import Store
-from features.store.tables import KEYS, SOURCES
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
 

@@ -24,12 +24,12 @@ from features.ingest.neighbours import counts_of, neighbours_of
 from features.ingest.unread import Memory
 from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
+from features.stages.registry import KEYS, SOURCES
 from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
 from features.store.scope import ShardKey
 from features.store.store import Store
-from features.store.tables import KEYS, SOURCES
 from flows.building.ingest_corpora import commit_tables, fingerprint_of
 from flows.project import Project
 

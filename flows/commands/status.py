@@ -114,7 +114,7 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
 
 
 def _found(store: "Store", wanted: Mapping[str, Collection[Shard]] | None, runs: int) -> dict[str, Any]:
-    from features.store.tables import SOURCES, TABLES
+    from features.stages.registry import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
 
     committed = {table: store.committed(table) for table in TABLES if table != "rejects"}

@@ -20,13 +20,13 @@ from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
+from features.stages.registry import SOURCES
 from features.store.fingerprints import recipe_changes
 from features.store.locations import storage_at
 from features.store.plan import Plan, ShardWork, summary
 from features.store.releases import Release
 from features.store.runs import RunRecord, now, read_runs
 from features.store.store import Store
-from features.store.tables import SOURCES
 from features.store.unproven import unproven_pairs
 from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build

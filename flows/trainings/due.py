@@ -31,12 +31,12 @@ from features.corpora.settings import EvaluationSet
 from features.corpora.sources import Source as CorpusFile
 from features.corpora.sources import expand, files_of
 from features.models import shipped_version
+from features.stages.registry import SOURCES
 from features.store.plan import Plan
 from features.store.reader import StoreReader
 from features.store.releases import Release
 from features.store.scope import Uses
 from features.store.store import Store
-from features.store.tables import SOURCES
 from flows.project import Project
 from flows.trainings.finished_runs import shown_runs
 from flows.wanted import read_by

@@ -9,11 +9,11 @@ from features.core.errors import ModelError
 from features.metrics.registry import METRIC_NAMES
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.releases import Release, write_release
 from features.store.store import Store
-from features.store.tables import TABLES
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 

@@ -24,9 +24,9 @@ from generated import NO_ROLES, write_project
 
 from features.core.errors import FacetflowError, ModelError
 from features.models import pull
+from features.stages.registry import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
-from features.store.tables import TABLES
 from flows.command_line import run
 from flows.server.own_server import OwnServer
 

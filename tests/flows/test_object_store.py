@@ -4,8 +4,8 @@ import pytest
 from faulty_s3 import S3
 
 from features.core.errors import FacetflowError
+from features.stages.registry import TABLES
 from features.store.store import Store
-from features.store.tables import TABLES
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.timeout(900)]
 

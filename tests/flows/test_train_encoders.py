@@ -17,10 +17,10 @@ from features.core.errors import InputError, PartlyDoneError
 from features.core.faults import TrainingFailed, UnknownEncoder
 from features.sentences import sentence_id
 from features.stage_output import StageOutput
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from features.store.tables import TABLES
 from flows.command_line import run
 from flows.project import Project
 from flows.train_encoder import train_encoder

@@ -8,9 +8,9 @@ import pytest
 
 from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.store import Store
-from features.store.tables import TABLES
 
 Filler = Callable[..., StageOutput]
 

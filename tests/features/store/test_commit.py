@@ -17,10 +17,10 @@ from features.core import durable
 from features.core.errors import StoreError
 from features.core.faults import CommitRefused, RowsLost, RowsWrong, StoreUnreachable, WrittenByAnother
 from features.stage_output import StageOutput
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from features.store.tables import TABLES
 
 
 def mark(recipes, table, *inputs):

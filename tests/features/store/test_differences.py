@@ -9,12 +9,12 @@ import pytest
 
 from features.core.types import RejectCode
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage
-from features.store.tables import TABLES
 
 SHARD = 40
 

@@ -12,9 +12,9 @@ from typing import Any
 import dying_build
 import pytest
 
+from features.stages.registry import TABLES
 from features.store.receipts import DataFile
 from features.store.store import Store
-from features.store.tables import TABLES
 
 pytestmark = pytest.mark.slow
 

@@ -24,11 +24,11 @@ from features.core.faults import (
     UnknownTable,
 )
 from features.schemas import SENTENCES
+from features.stages.registry import TABLES
 from features.store import delta, layout
 from features.store.fingerprints import fingerprint
 from features.store.receipts import DataFile
 from features.store.store import Store
-from features.store.tables import TABLES
 
 
 def commit(store, recipes, filled, table, **shards):

@@ -23,8 +23,8 @@ from distributed import Client
 from faulty_s3 import CREDENTIALS, faulty_s3
 
 from features.core.errors import FacetflowError
+from features.stages.registry import TABLES
 from features.store.store import Store
-from features.store.tables import TABLES
 from flows.clusters import cluster_security
 from flows.project import ClusterSettings
 from tests.flows.clusters.test_external_cluster import end, write_certificates

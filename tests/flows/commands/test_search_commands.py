@@ -40,11 +40,11 @@ def labelled_store(project):
 
     from features.sentences import sentence_id
     from features.stage_output import StageOutput
+    from features.stages.registry import TABLES
     from features.stages.stage import Recipe
     from features.store.fingerprints import fingerprint
     from features.store.releases import Release, write_release
     from features.store.store import Store
-    from features.store.tables import TABLES
 
     store = Store.open(project / "store", create=True)
     sentences = [{"sentence_id": sentence_id(text), "text": text} for text in TEXTS]

@@ -11,10 +11,10 @@ import pytest
 from features.core.errors import RunError
 from features.metrics.registry import METRIC_COLUMNS
 from features.stage_output import StageOutput
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from features.store.tables import TABLES
 from flows.building.ingest_corpora import ingest_corpora
 from flows.command_line import run
 from flows.project import load

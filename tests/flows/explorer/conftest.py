@@ -17,11 +17,11 @@ from features.graphs.batch import graphs_frame
 from features.graphs.graph import AmrGraph
 from features.sentences import sentence_id
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.releases import Release, write_release
 from features.store.store import Store
-from features.store.tables import TABLES
 from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer.server import Explorer

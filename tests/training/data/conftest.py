@@ -6,12 +6,12 @@ import pytest
 from features.core.types import RejectCode
 from features.schemas import PAIRS
 from features.stage_output import Reject, StageOutput, rejects_frame
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage
 from features.store.store import Store
-from features.store.tables import TABLES
 
 TEXTS = {"s1": "A man sleeps", "s2": "Men rest", "s3": "too long to be parsed"}
 TOO_LONG = Reject("s3", RejectCode.SENTENCE_TOO_LONG, "the sentence has 5 words")
