@@ -24,14 +24,7 @@ class Reject:
 
 def rejects_frame(rejects: Sequence[Reject]) -> pl.DataFrame:
     """Return rejects as a table with the columns of `REJECTS`."""
-    return pl.DataFrame(
-        {
-            "entity_id": [reject.entity_id for reject in rejects],
-            "code": [str(reject.code) for reject in rejects],
-            "message": [reject.message for reject in rejects],
-        },
-        schema=REJECTS,
-    )
+    return pl.DataFrame(rejects, schema=REJECTS)
 
 
 @dataclass(frozen=True, slots=True)
