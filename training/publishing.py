@@ -14,7 +14,7 @@ from typing import Any
 from features import models
 from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from features.core.file_errors import first_line
-from features.models.files import model_files
+from features.models.cache import model_files
 from features.models.records import Hub, Wheel, is_hub_name
 from training.runs import TRAINING_FILE, training_of
 from training.writing import read_json, whole_folder, write_json, write_text

@@ -6,8 +6,7 @@
 The libraries that load the models (torch, spaCy, amrlib) are not needed here; see `features.parsers`.
 """
 
-from features.models.cache import pulled, shipped_version
-from features.models.files import digest, stamp
+from features.models.cache import digest, pulled, shipped_version, stamp
 from features.models.pulling import bundled_encoder, locate, pull, verify
 from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS
 

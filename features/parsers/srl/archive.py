@@ -24,7 +24,7 @@ from features.core.faults import ModelDamaged, NotThisModel
 from features.core.file_errors import first_line
 from features.core.leftovers import scratch
 from features.models import locate
-from features.models.files import unpack_archive
+from features.models.pulling import unpack_archive
 
 if TYPE_CHECKING:
     from torch import Tensor

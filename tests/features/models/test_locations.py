@@ -102,7 +102,7 @@ def test_a_digest_depends_on_names_and_contents_alone(tmp_path: Path) -> None:
 
 def test_a_model_that_did_not_change_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
-    monkeypatch.setattr("features.models.files.file_sha256", lambda file: files.append(file) or "0")
+    monkeypatch.setattr("features.models.cache.file_sha256", lambda file: files.append(file) or "0")
     (tmp_path / "weights").write_text("1")
     assert digest(tmp_path) == digest(tmp_path)
     assert files == [tmp_path / "weights"]
