@@ -10,10 +10,9 @@ from features.core.files import source_name, table_format
 from features.corpora.cells import BLANK
 from features.corpora.dataset import DATASETS, SENTENCES, Dataset, TableLayout
 from features.corpora.headers import columns_of, fitting_layout, hint_of_form, shown_names
-from features.corpora.piped import as_file
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
-from features.corpora.tables import TableRow, read_rows
+from features.corpora.tables import TableRow, as_file, read_rows
 from features.sentences import normalise
 
 _PAIRS = DATASETS["pairs"]

@@ -1,17 +1,21 @@
 """Rows of a table in any form, each with its first line.
 
-A wrong row is an item like any other, with its error, so reading goes on.
+A wrong row is an item like any other, with its error, so reading goes on. Tables from pipes, which can be read only
+once, become files, which can be read again.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from features.core.errors import RowError
+from features.core.errors import InputError, RowError
 from features.core.faults import FileEmpty, UnknownForm
-from features.core.files import TableFormat, open_text, table_format
+from features.core.files import TableFormat, open_bytes, open_text, source_name, table_format
+from features.core.leftovers import scratch
+from features.core.outputs import STANDARD, TABLES
 from features.core.types import RejectCode
 from features.core.wording import counted
 from features.corpora.cells import BLANK, as_text, cell_rows, decided_quotes, no_text
@@ -142,3 +146,36 @@ def _sentence(cell: object) -> str:
     if text and not isinstance(cell, str):
         raise no_text(cell)
     return text
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """Yield a file that can be read several times: a named pipe, or `-` for standard input, is copied to a file.
+
+    Errors raised within the block name the pipe, not the copy.
+    """
+    if path != STANDARD and (path.is_file() or path.is_dir() or not path.exists()):
+        yield path
+        return
+    name = source_name(path)
+    with open_bytes(path) as source:
+        content = source.read()
+    if not content.strip():
+        raise FileEmpty(f"{name[0].upper()}{name[1:]} is empty: write a table to it, with a header line.")
+    with scratch("input") as folder:
+        copy = folder / _name_of_copy(path, content.split(b"\n", 1)[0])
+        copy.write_bytes(content)
+        try:
+            yield copy
+        except InputError as error:
+            error.args = (str(error).replace(repr(str(copy)), name),)
+            raise
+
+
+def _name_of_copy(path: Path, first: bytes) -> str:
+    """Return a name whose suffix is that of a pipe, which `open_bytes` decompresses, or what the first line shows."""
+    name = "standard input" if path == STANDARD else path.name.removesuffix(".gz")
+    if any(name.lower().endswith(suffix) for suffixes in TABLES.values() for suffix in suffixes):
+        return name
+    suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
+    return f"{name}{suffix}"

@@ -18,7 +18,7 @@ from features.core.files import open_text, refuse_other_tables, source_name
 from features.core.outputs import format_suffix
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.corpora.cells import encoding_fault
-from features.corpora.piped import as_file
+from features.corpora.tables import as_file
 from features.corpora.texts import TextCells, complete_ids, read_text_table
 from features.graphs.penman_files import read_blocks
 from features.sentences import normalise, sentence_id
