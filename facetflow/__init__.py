@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from facetflow.searching import FoundText, TextIndex, search
     from facetflow.stores import FeatureStore, open_store
     from features.core.errors import FacetflowError, InputError, ModelError, RowError, SettingsError, StoreError
-    from features.stage_output import Reject
+    from features.schemas import Reject
 
     __version__: str
 
@@ -68,7 +68,7 @@ _HOMES = {
     "facetflow.searching": ("FoundText", "TextIndex", "search"),
     "facetflow.stores": ("FeatureStore", "open_store"),
     "features.core.errors": ("FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"),
-    "features.stage_output": ("Reject",),
+    "features.schemas": ("Reject",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

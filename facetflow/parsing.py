@@ -22,7 +22,7 @@ from features.parsers.devices import resolve_device
 from features.parsers.settings import AmrSettings, DependencySettings, SrlSettings
 from features.parsers.srl.frames import SPAN_COLUMNS, SrlParse, frames_of
 from features.parsers.texts import Parse, number_sentences, parse_lines
-from features.stage_output import Reject
+from features.schemas import Reject
 
 __all__ = ["DependencyTree", "SrlParse", "parse_amr", "parse_dependencies", "parse_srl"]
 

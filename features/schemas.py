@@ -1,9 +1,17 @@
-"""What one row of each table is: its columns.
+"""What one row of each table is: its columns; and what a stage returns for a shard, rows and rejects.
 
 `features.stages.registry` has the tables themselves, `features.metrics.registry` the columns of `metrics`.
+
+A bad row never fails a shard, so every entity that goes in comes out exactly once, in `rows` or in `rejects`
+(label vectors are the exception: their rows are words, not sentences).
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 import polars as pl
+
+from features.core.types import RejectCode
 
 Columns = dict[str, pl.DataType | type[pl.DataType]]
 
@@ -92,3 +100,25 @@ LABEL_VECTORS: Columns = {"label": pl.String, "vector": _VECTOR}
 
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """One entity that could not be processed: its id, or `file:line` where none could be made, and what was wrong."""
+
+    entity_id: str
+    code: RejectCode
+    message: str
+
+
+def rejects_frame(rejects: Sequence[Reject]) -> pl.DataFrame:
+    """Return rejects as a table with the columns of `REJECTS`."""
+    return pl.DataFrame(rejects, schema=REJECTS)
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutput:
+    """Rows and rejects of one shard of one stage."""
+
+    rows: pl.DataFrame
+    rejects: pl.DataFrame = field(default_factory=lambda: rejects_frame(()))

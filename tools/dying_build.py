@@ -13,7 +13,7 @@ import polars as pl
 from deltalake import DeltaTable
 
 from features.core.types import RejectCode
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

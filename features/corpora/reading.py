@@ -31,7 +31,7 @@ from features.corpora.sources import Source, locate, scores_of
 from features.corpora.tables import TableRow, read_rows
 from features.corpora.texts import LabelledText, read_texts
 from features.graphs.penman_files import read_blocks
-from features.stage_output import Reject
+from features.schemas import Reject
 
 NO_TEXT = "no text"
 """Why a row of texts or pairs with a class is left out."""

@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from features.core.errors import RowError
 from features.graphs.graph import AmrGraph, decode
-from features.schemas import AMR
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import AMR, Reject, StageOutput, rejects_frame
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]

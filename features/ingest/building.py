@@ -26,7 +26,7 @@ from features.ingest.leaks import LeakageGuard
 from features.ingest.report import IngestReport
 from features.ingest.sentences import Rows, Sentences, Shards, cut, next_number
 from features.ingest.split_faults import drawn_before, pair_overlaps, shrunk, text_overlaps
-from features.stage_output import Reject
+from features.schemas import Reject
 
 ALGORITHM_VERSION = "1"
 """Part of the fingerprint of ingest: incremented when the same files would give rows with other ids or negatives.

@@ -18,9 +18,8 @@ from features.ingest.known import Known
 from features.ingest.leaks import LeakageGuard
 from features.ingest.report import ChangedJudgement, SplitReport
 from features.ingest.sentences import Sentences
-from features.schemas import LABELS
+from features.schemas import LABELS, Reject
 from features.sentences import label_id
-from features.stage_output import Reject
 
 
 @dataclass(slots=True)

@@ -39,8 +39,7 @@ from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys, unordered_keys
 from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
-from features.schemas import PAIRS, Columns
-from features.stage_output import Reject
+from features.schemas import PAIRS, Columns, Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative")
 _AT_ONCE = 1 << 16  # rows

@@ -25,7 +25,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, Files, Inge
 from features.corpora.sources import Digests, Recorded, files_of, locate
 from features.ingest.building import ALGORITHM_VERSION
 from features.ingest.report import IngestReport, Report
-from features.stage_output import Reject
+from features.schemas import Reject
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import SOURCES
 from features.stages.stage import canonical

@@ -19,7 +19,7 @@ from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
 from features.metrics.registry import METRIC_COLUMNS, METRICS
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import Reject, StageOutput, rejects_frame
 
 PAIRS_AT_ONCE = 4096  # larger batches of pairs are not faster
 _CHECKED = 16  # pairs of a shard whose value by an own metric is compared with that in the other order

@@ -21,8 +21,8 @@ from features.corpora.cells import encoding_fault
 from features.corpora.tables import as_file
 from features.corpora.texts import TextCells, complete_ids, read_text_table
 from features.graphs.penman_files import read_blocks
+from features.schemas import StageOutput
 from features.sentences import normalise, sentence_id
-from features.stage_output import StageOutput
 
 _PENMAN = (".amr", ".penman")
 _OTHER_COLUMN = ": name the one with the text (in a command by --text, repeated to join several)"

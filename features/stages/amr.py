@@ -9,8 +9,7 @@ import polars as pl
 from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import AmrSettings
-from features.schemas import AMR
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import AMR, Reject, StageOutput, rejects_frame
 from features.stages.stage import MIB, Inputs, Outside, Recipe, Stage, StageModels, admit
 
 if TYPE_CHECKING:

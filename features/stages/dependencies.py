@@ -7,8 +7,7 @@ import polars as pl
 
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import DependencySettings
-from features.schemas import DEPENDENCIES
-from features.stage_output import StageOutput, rejects_frame
+from features.schemas import DEPENDENCIES, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import polars as pl
 
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import EmbeddingSettings
-from features.schemas import EMBEDDINGS
-from features.stage_output import StageOutput, rejects_frame
+from features.schemas import EMBEDDINGS, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, vector_column, with_model
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import polars as pl
 from features.core.faults import FileMissing
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import LabelVectorSettings
-from features.schemas import LABEL_VECTORS
-from features.stage_output import StageOutput
+from features.schemas import LABEL_VECTORS, StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.stage import MIB, Recipe, Stage, StageModels, vector_column, with_model
 

@@ -8,7 +8,7 @@ import polars as pl
 from features.core.closed import Closed
 from features.core.types import OnRows
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from features.stages.stage import Inputs, Recipe, Stage

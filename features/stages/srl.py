@@ -8,8 +8,7 @@ import polars as pl
 from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
 from features.parsers.settings import SrlSettings
-from features.schemas import SRL
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import SRL, Reject, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from pydantic import BaseModel
 
 from features.core.faults import PlanWrong, StoreDamaged
 from features.core.types import OnRows, RejectCode
-from features.schemas import Columns
-from features.stage_output import Reject, StageOutput
+from features.schemas import Columns, Reject, StageOutput
 
 MOST_CHARACTERS = 1_000_000  # of which spaCy refuses more, and with them all other sentences of the shard
 

@@ -21,8 +21,7 @@ import polars as pl
 from features.core.faults import NoRelease, OtherProjectsStore, ReleaseKept
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
-from features.schemas import REJECTS
-from features.stage_output import StageOutput
+from features.schemas import REJECTS, StageOutput
 from features.stages.stage import Recipe
 from features.store import layout, writing
 from features.store.damage import Verification, check_counts, pinned, rows_by_stage, verify

@@ -13,8 +13,7 @@ import polars as pl
 from features.core.faults import CommitRefused, RowsLost, RowsWrong
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
-from features.schemas import Columns
-from features.stage_output import StageOutput
+from features.schemas import Columns, StageOutput
 from features.stages.stage import Recipe
 from features.store.damage import damaged_files
 from features.store.delta import OWN_COLUMN, Table

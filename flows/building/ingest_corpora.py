@@ -19,7 +19,7 @@ from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.registry import KEYS, SOURCES
 from features.stages.stage import Recipe
 from features.store.damage import Damage

@@ -18,7 +18,7 @@ from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import DEVICE, FILE, INPUT, TAGGER, THREADS, output_options, predicates_option
 
 if TYPE_CHECKING:
-    from features.stage_output import StageOutput
+    from features.schemas import StageOutput
 
 _INPUT = click.argument("sentences", type=INPUT)
 _SENTENCES_AT_ONCE = 512

@@ -7,8 +7,8 @@ import pytest
 from features import models
 from features.core.errors import ModelError
 from features.metrics.registry import METRIC_NAMES
+from features.schemas import StageOutput
 from features.sentences import sentence_id
-from features.stage_output import StageOutput
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

@@ -15,7 +15,7 @@ STAGE = '''
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.stages.stage import Recipe
 from features.stages.stage import Stage
 

@@ -9,8 +9,7 @@ from sentences import refused
 from features.core.faults import CannotRebuild, FileMissing
 from features.core.pages import tell
 from features.corpora.settings import CorpusSettings, DrawSettings
-from features.schemas import EMBEDDINGS
-from features.stage_output import StageOutput
+from features.schemas import EMBEDDINGS, StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -15,8 +15,8 @@ from sentences import refused
 
 from features.core.errors import InputError, PartlyDoneError
 from features.core.faults import TrainingFailed, UnknownEncoder
+from features.schemas import StageOutput
 from features.sentences import sentence_id
-from features.stage_output import StageOutput
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

@@ -15,9 +15,8 @@ from features.core.faults import GraphIndexWrong, RowsWrong, TableFileDamaged
 from features.metrics.own import OwnMetrics
 from features.parsers.bank import build_bank
 from features.parsers.settings import AmrSettings, LabelVectorSettings
-from features.schemas import PAIRS, SENTENCES
+from features.schemas import PAIRS, SENTENCES, StageOutput
 from features.sentences import sentence_id
-from features.stage_output import StageOutput
 from features.stages.registry import STAGES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

@@ -8,7 +8,7 @@ import pytest
 
 from features.corpora.reading import BadRow, PairRow, read_outcomes
 from features.corpora.settings import CorpusSettings
-from features.stage_output import Reject
+from features.schemas import Reject
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from features.ingest import neighbours
 from features.ingest.negatives import pair_keys
 from features.ingest.neighbours import counts_of, lack_neighbours, nearest, neighbours_of, recipe_of
-from features.schemas import EMBEDDINGS, PAIRS
+from features.schemas import EMBEDDINGS, PAIRS, StageOutput
 from features.sentences import sentence_id
-from features.stage_output import StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -13,7 +13,7 @@ from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSet
 from features.ingest.building import ingest
 from features.ingest.known import Known
 from features.ingest.rejected_rows import REJECTED, rejected_rows
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

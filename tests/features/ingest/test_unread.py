@@ -11,7 +11,7 @@ from features.corpora.sources import Digests
 from features.ingest import unread
 from features.ingest.report import IngestReport, SplitReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
-from features.stage_output import Reject
+from features.schemas import Reject
 
 ROWS = "sentence_a\tsentence_b\nA cat.\tA dog.\n"
 

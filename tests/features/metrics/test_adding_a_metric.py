@@ -12,8 +12,7 @@ from deltalake import DeltaTable
 
 from features.core.types import Shard
 from features.metrics.registry import METRIC_COLUMNS
-from features.schemas import PAIRS
-from features.stage_output import StageOutput
+from features.schemas import PAIRS, StageOutput
 from features.stages.metrics import METRIC_STAGE, MetricSettings
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
@@ -63,7 +62,7 @@ from features.store.plan import plan
 assert "numba" not in sys.modules, "a line is known without the code"
 from features.store.scope import PlannedStage
 from features.store.store import Store
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.metrics.label_vectors import LabelVectors
 from graph_pairs import batch_of, measure
 

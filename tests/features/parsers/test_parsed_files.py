@@ -15,9 +15,8 @@ from features.graphs.penman_files import read_blocks
 from features.parsers.parsed_files import FORMATS, write_parsed
 from features.parsers.srl.frames import read_annotated
 from features.parsers.texts import parse_lines, read_sentences
-from features.schemas import DEPENDENCIES, SRL
+from features.schemas import DEPENDENCIES, SRL, Reject, StageOutput, rejects_frame
 from features.sentences import sentence_id
-from features.stage_output import Reject, StageOutput, rejects_frame
 
 GRAPH = '(w / want-01\n   :ARG0 (b / boy :name (n / name :op1 "Jo  B."))\n   :ARG1 b)'
 WANTS = sentence_id("A boy wants.")

@@ -12,8 +12,8 @@ from features.core.errors import FacetflowError
 from features.core.faults import ColumnMissing, FileEmpty, NotText, RowWrong, UnknownFormat
 from features.core.types import RejectCode
 from features.parsers import texts
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.sentences import sentence_id
-from features.stage_output import Reject, StageOutput, rejects_frame
 
 
 def put(path: Path, content: str | bytes) -> Path:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from features.core.types import RejectCode
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.store import Store

@@ -16,7 +16,7 @@ from sentences import refused
 from features.core import durable
 from features.core.errors import StoreError
 from features.core.faults import CommitRefused, RowsLost, RowsWrong, StoreUnreachable, WrittenByAnother
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

@@ -5,8 +5,7 @@ from pathlib import Path
 import polars as pl
 from deltalake import DeltaTable
 
-from features.schemas import SENTENCES
-from features.stage_output import StageOutput
+from features.schemas import SENTENCES, StageOutput
 from features.stages.stage import Recipe
 from features.store import tables
 from features.store.fingerprints import fingerprint

@@ -6,8 +6,7 @@ from sentences import refused
 
 from features.core.faults import RowsWrong, TooManyRejects, UnknownTable
 from features.metrics.registry import METRIC_COLUMNS
-from features.schemas import SENTENCES
-from features.stage_output import StageOutput
+from features.schemas import SENTENCES, StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
@@ -97,8 +96,7 @@ def test_no_other_table_grows(store):
 
 def test_a_rejected_stage_says_what_its_rejects_are(store):
     from features.core.types import RejectCode
-    from features.schemas import PAIRS
-    from features.stage_output import Reject, rejects_frame
+    from features.schemas import PAIRS, Reject, rejects_frame
     from features.store.scope import PlannedStage
 
     sentences, ingest = Recipe("sentences"), Recipe("pairs")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sentences import refused
 
 from features.core.faults import NotComplete
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.plan import plan

@@ -260,7 +260,7 @@ def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
         pl.List(pl.Int32): [0, -1],
         pl.List(pl.Float32): [0.5],
     }
-    from features.stage_output import StageOutput
+    from features.schemas import StageOutput
 
     for table, columns in TABLES.items():
         if table == "rejects":

@@ -13,8 +13,7 @@ from sentences import refused
 
 from features.core.faults import CommitRefused, NothingToPublish
 from features.core.types import RejectCode
-from features.schemas import SENTENCES
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import SENTENCES, Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -14,7 +14,7 @@ from features.core.types import RejectCode, Shard
 from features.ingest.building import Ingested
 from features.ingest.report import IngestReport, SplitReport
 from features.parsers import bank
-from features.stage_output import Reject
+from features.schemas import Reject
 from features.store.damage import Damage
 from features.store.storage import FolderStorage
 from features.store.store import Store

@@ -14,7 +14,7 @@ from features.corpora import sources as of_files
 from features.corpora.reading import read_outcomes
 from features.ingest import building, corpus_pairs
 from features.ingest.unread import Memory
-from features.stage_output import rejects_frame
+from features.schemas import rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

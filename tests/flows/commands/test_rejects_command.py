@@ -11,7 +11,7 @@ from sentences import told
 
 from features.core.faults import OutputOverwrites, UnknownName
 from features.core.types import RejectCode
-from features.stage_output import Reject, rejects_frame
+from features.schemas import Reject, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -38,8 +38,8 @@ def labelled_store(project):
     """Make the store of the project: one release of texts with labels."""
     import polars as pl
 
+    from features.schemas import StageOutput
     from features.sentences import sentence_id
-    from features.stage_output import StageOutput
     from features.stages.registry import TABLES
     from features.stages.stage import Recipe
     from features.store.fingerprints import fingerprint

@@ -10,7 +10,7 @@ import pytest
 
 from features.core.errors import RunError
 from features.metrics.registry import METRIC_COLUMNS
-from features.stage_output import StageOutput
+from features.schemas import StageOutput
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

@@ -15,8 +15,8 @@ from features import models
 from features.core.types import RejectCode
 from features.graphs.batch import graphs_frame
 from features.graphs.graph import AmrGraph
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.sentences import sentence_id
-from features.stage_output import Reject, StageOutput, rejects_frame
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

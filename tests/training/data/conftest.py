@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from features.core.types import RejectCode
-from features.schemas import PAIRS
-from features.stage_output import Reject, StageOutput, rejects_frame
+from features.schemas import PAIRS, Reject, StageOutput, rejects_frame
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint

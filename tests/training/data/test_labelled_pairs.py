@@ -5,8 +5,7 @@ import pytest
 from sentences import refused
 
 from features.core.faults import ColumnMissing, NoTrainingData, ReleaseLacks
-from features.schemas import PAIRS
-from features.stage_output import StageOutput
+from features.schemas import PAIRS, StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store

@@ -118,9 +118,8 @@ class TestFromStore:
     @pytest.fixture
     def store(self, measured, tmp_path):
         from features.metrics.registry import METRIC_COLUMNS
-        from features.schemas import EMBEDDINGS, PAIRS, SENTENCES
+        from features.schemas import EMBEDDINGS, PAIRS, SENTENCES, StageOutput
         from features.sentences import sentence_id
-        from features.stage_output import StageOutput
         from features.stages.stage import Recipe
         from features.store.fingerprints import fingerprint
         from features.store.plan import plan
