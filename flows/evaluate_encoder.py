@@ -6,7 +6,7 @@ from pathlib import Path
 from prefect import flow
 
 from features.core.errors import FacetflowError, PartlyDoneError, RunError
-from features.metrics.own import load_files, read_metric_file
+from features.metrics.own import OwnMetrics
 from features.stages.metrics import METRIC_STAGE
 from features.store.store import Store
 from flows import project
@@ -126,7 +126,7 @@ def own_docstrings(settings: project.Project) -> dict[str, str]:
     The values of the metrics are in the release: an evaluation does not run them.
     """
     try:
-        own = load_files(read_metric_file(file) for file in settings.section(METRIC_STAGE).own)
+        own = OwnMetrics.read(settings.section(METRIC_STAGE).own).load()
     except FacetflowError:
         return {}
     return {metric.name: metric.summary for metric in own}

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
@@ -197,27 +197,24 @@ class OwnMetrics(Closed):
 
     files: tuple[MetricFile, ...] = ()
 
+    @classmethod
+    def read(cls, paths: Iterable[Path]) -> Self:
+        """Read files with metrics, without running them; an InputError if one cannot be read."""
+        files = []
+        for path in paths:
+            with open_text(path) as text:
+                files.append(MetricFile(path=str(path), source=text.read()))
+        return cls(files=tuple(files))
+
     def load(self) -> tuple[OwnMetric, ...]:
-        """Return the metrics of all files; see `load_files`."""
-        return load_files(self.files)
-
-
-def read_metric_file(path: Path) -> MetricFile:
-    """Read a file with metrics, without running it; an InputError if it cannot be read."""
-    with open_text(path) as text:
-        return MetricFile(path=str(path), source=text.read())
-
-
-def load_files(files: Iterable[MetricFile]) -> tuple[OwnMetric, ...]:
-    """Run files and return their metrics, in order."""
-    metrics: dict[str, OwnMetric] = {}
-    for metric in (metric for file in files for metric in _load(file)):
-        if metric.name in metrics:
-            raise NameTaken(
-                f"metric {metric.name!r} is in {metrics[metric.name].file!r} and in {metric.file!r}; rename one of them"
-            )
-        metrics[metric.name] = metric
-    return tuple(metrics.values())
+        """Run the files and return their metrics, in order."""
+        metrics: dict[str, OwnMetric] = {}
+        for metric in (metric for file in self.files for metric in _load(file)):
+            if metric.name in metrics:
+                other = metrics[metric.name].file
+                raise NameTaken(f"metric {metric.name!r} is in {other!r} and in {metric.file!r}; rename one of them")
+            metrics[metric.name] = metric
+        return tuple(metrics.values())
 
 
 @cache

@@ -34,9 +34,9 @@ class MetricSettings(Closed):
 
 def read_own_metrics(settings: MetricSettings) -> "OwnMetrics":
     """Return the project's own metrics by content, since workers need not see the files."""
-    from features.metrics.own import OwnMetrics, read_metric_file
+    from features.metrics.own import OwnMetrics
 
-    return OwnMetrics(files=tuple(read_metric_file(file) for file in settings.own))
+    return OwnMetrics.read(settings.own)
 
 
 def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def measure(
     """
     from features.core.files import write_table
     from features.graph_files.measured import measure_files
-    from features.metrics.own import load_files, read_metric_file
+    from features.metrics.own import OwnMetrics
     from features.parsers.settings import LabelVectorSettings
     from flows.watching.file_progress import FileProgress
 
@@ -50,7 +50,7 @@ def measure(
     if glove and click.get_current_context().get_parameter_source("model") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--glove and --model both say where label vectors come from; leave one of them out")
     settings = LabelVectorSettings(backend="glove", file=glove) if glove else LabelVectorSettings(model=model)
-    own = load_files(read_metric_file(file) for file in files)
+    own = OwnMetrics.read(files).load()
     with nothing_half_written():
         with FileProgress("pairs") as progress:
             measured = measure_files(first, second, settings, own, by_position=by_position, on_rows=progress)

@@ -89,7 +89,7 @@ def amr(
     from features.graph_files.scored import score_files
     from features.metrics.bootstrap import Bootstrap
     from features.metrics.corpus_scores import as_table
-    from features.metrics.own import load_files, read_metric_file
+    from features.metrics.own import OwnMetrics
 
     require_one_standard(gold, parsed)
     if output is None and form is not None:
@@ -107,7 +107,7 @@ def amr(
             Bootstrap(resamples, seed),
             drop_wiki=drop_wiki,
             by_position=by_position,
-            own=load_files(read_metric_file(file) for file in files),
+            own=OwnMetrics.read(files).load(),
         )
         if output is not None:
             write_table(as_table(scored.scores), output, form)

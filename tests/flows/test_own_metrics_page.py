@@ -9,7 +9,7 @@ import pytest
 from sentences import told
 
 from features.core.faults import StageOff, UnknownMetric
-from features.metrics.own import MetricFile, load_files
+from features.metrics.own import MetricFile, OwnMetrics
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
 from features.parsers.srl.frames import Frame, Span, SrlParse
@@ -162,7 +162,7 @@ def test_trees_and_frames_need_their_stage(project, capsys, blocks):
 
 
 def test_metrics_of_trees_and_frames(blocks):
-    subjects, agents = load_files([MetricFile(path="page.py", source=blocks["python"][1])])
+    subjects, agents = OwnMetrics(files=(MetricFile(path="page.py", source=blocks["python"][1]),)).load()
     boys = DependencyTree(["Boys", "sleep"], ["boy", "sleep"], ["NOUN", "VERB"], [0, 5], [1, 1], ["nsubj", "ROOT"])
     rain = DependencyTree(["Rain", "!"], ["rain", "!"], ["NOUN", "PUNCT"], [0, 4], [0, 0], ["ROOT", "punct"])
     assert [subjects.score(boys, boys), subjects.score(boys, rain), subjects.score(rain, rain)] == [1.0, 0.0, 1.0]

@@ -23,7 +23,7 @@ from features.graphs.batch import encode
 from features.graphs.graph import decode
 from features.metrics.items import items_of
 from features.metrics.measurement import measure_own, measure_shard
-from features.metrics.own import MetricFile, OwnMetrics, load_files, own_metric, read_metric_file
+from features.metrics.own import MetricFile, OwnMetrics, own_metric
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
 from features.parsers.srl.frames import Frame, Span, SrlParse
@@ -38,8 +38,12 @@ def file(body: str, path: str = "mine.py") -> MetricFile:
     return MetricFile(path=path, source=HEAD + body)
 
 
+def load(*files: MetricFile):
+    return OwnMetrics(files=files).load()
+
+
 def one(body: str):
-    (metric,) = load_files([file(body)])
+    (metric,) = load(file(body))
     return metric
 
 
@@ -61,8 +65,8 @@ def test_a_function_becomes_a_metric_that_knows_itself():
 def test_any_edit_is_another_digest_and_the_same_file_is_run_once():
     before, same, after = file(LENGTH.format("1.0")), file(LENGTH.format("1.0")), file(LENGTH.format("0.5"))
     assert before.digest == same.digest != after.digest
-    assert load_files([before])[0] is load_files([same])[0]
-    assert [load_files([f])[0].score("a", "b") for f in (before, after)] == [1.0, 0.5]
+    assert load(before)[0] is load(same)[0]
+    assert [load(f)[0].score("a", "b") for f in (before, after)] == [1.0, 0.5]
 
 
 def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
@@ -93,7 +97,7 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
 )
 def test_a_wrong_file_is_one_sentence(body, fault):
     with refused(fault) as raised:
-        load_files([file(body)])
+        load(file(body))
     assert "\n" not in str(raised.value)
 
 
@@ -101,10 +105,10 @@ def test_a_file_that_is_not_there_and_two_metrics_of_one_name(tmp_path):
     (tmp_path / "latin.py").write_bytes(b"# caf\xe9")
     for fault, path in ((FileMissing, "none.py"), (NotAFile, "."), (NotText, "latin.py")):
         with refused(fault):
-            read_metric_file(tmp_path / path)
+            OwnMetrics.read([tmp_path / path])
     body = LENGTH.format("1.0")
     with refused(NameTaken):
-        load_files([file(body), file(body + "\n", "other.py")])
+        load(file(body), file(body + "\n", "other.py"))
 
 
 def test_a_file_may_have_dataclasses_and_travels_by_content(tmp_path):
@@ -116,7 +120,7 @@ def test_a_file_may_have_dataclasses_and_travels_by_content(tmp_path):
     )
     path = tmp_path / "my_metrics.py"
     path.write_text(body)
-    shipped = OwnMetrics.model_validate_json(OwnMetrics(files=(read_metric_file(path),)).model_dump_json())
+    shipped = OwnMetrics.model_validate_json(OwnMetrics.read([path]).model_dump_json())
     path.unlink()
     assert [metric.score("a", "b") for metric in shipped.load()] == [1.0]
 
@@ -124,7 +128,7 @@ def test_a_file_may_have_dataclasses_and_travels_by_content(tmp_path):
 def test_a_file_may_begin_with_a_byte_order_mark_and_give_a_metric_a_second_name(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(HEAD + LENGTH.format("1.0") + "other = length\n", encoding="utf-8-sig")
-    assert [metric.name for metric in load_files([read_metric_file(path)])] == ["length"]
+    assert [metric.name for metric in OwnMetrics.read([path]).load()] == ["length"]
 
 
 def test_a_function_may_be_cached():
@@ -218,13 +222,13 @@ def sentences():
 
 
 def test_a_shard_has_a_column_for_each_own_metric(amr, sentences):
-    own = load_files([
+    own = load(
         file(
             LENGTH.format("len(set(left) & set(right)) / len(set(left) | set(right))")
             + '\n@own_metric(reads="graphs")\ndef nodes(left, right):\n'
             + "    return min(len(left.concepts), len(right.concepts)) / max(len(left.concepts), len(right.concepts))\n"
         )
-    ])  # fmt: skip
+    )
     output = measure_shard(
         pairs_of(("s1", "s2"), ("s1", "s1")), amr, pl.DataFrame(schema=LABEL_VECTORS), own, {"sentences": sentences}
     )
@@ -235,12 +239,12 @@ def test_a_shard_has_a_column_for_each_own_metric(amr, sentences):
 
 
 def test_a_pair_that_fails_is_rejected_once_and_the_shard_goes_on(amr, sentences):
-    own = load_files([
+    own = load(
         file(
             LENGTH.format("1.0 if left == right else math.nan").replace("@own", "import math\n@own", 1)
             + '\n@own_metric(reads="graphs")\ndef nodes(left, right):\n    return 1 / (left == right)\n'
         )
-    ])  # fmt: skip
+    )
     pairs = pairs_of(("s1", "s1"), ("s1", "s2"), ("s3", "lost"))
     output = measure_shard(pairs, amr, pl.DataFrame(schema=LABEL_VECTORS), own, {"sentences": sentences})
     assert output.rows["pair_id"].to_list() == ["p0"]
