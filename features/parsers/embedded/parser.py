@@ -123,7 +123,10 @@ class EmbeddedParser:
         labelled = []
         for number, item in enumerate(batch):
             n = len(item.words)
-            slots, labels = self._realise(item, primaries[number, :n], wrappers[number, :n], senses[number])
+            chosen = primaries[number, :n].tolist(), wrappers[number, :n].tolist(), senses[number]
+            slots, labels = realise(item.text, item.words, *chosen, self._vocabulary)
+            if not any(map(is_concept, labels)):
+                slots, labels = [*slots, Slot(0, 1)], [*labels, _NO_CONCEPT]
             rows = zip(slots, labels, strict=True)
             nodes = np.array([(*slot, self._vocabulary.concept_id(label)) for slot, label in rows], np.int64)
             labelled.append(_Labelled(states[number, :n], nodes, labels))
@@ -188,14 +191,6 @@ class EmbeddedParser:
                     chosen[sentence, position] = candidate
                     break
         return chosen
-
-    def _realise(
-        self, item: _Read, primaries: NDArray[np.int64], wrappers: NDArray[np.int64], senses: Scores
-    ) -> tuple[list[Slot], list[str]]:
-        slots, labels = realise(item.text, item.words, primaries.tolist(), wrappers.tolist(), senses, self._vocabulary)
-        if not any(map(is_concept, labels)):
-            return [*slots, Slot(0, 1)], [*labels, _NO_CONCEPT]
-        return slots, labels
 
     def _roles(self, states: "torch.Tensor", edges: Sequence[NDArray[np.int64]]) -> list[list[int]]:
         """Return the class of the role of each edge."""
