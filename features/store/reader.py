@@ -129,8 +129,15 @@ class StoreReader:
         return frame.select([*wanted, "shard"] if with_shard else wanted)
 
     def _rows(self, table: Table, version: int | None, shards: Collection[str] | None, schema: Columns) -> pl.LazyFrame:
-        """Return the rows of some shards of a table, or of all, with at least these columns."""
-        return _rows_of(table, _select_files(table, version, shards) if table.name in self._ids else [], schema)
+        """Return the rows of some shards, which must be committed, or of all, with at least these columns."""
+        if table.name not in self._ids:
+            return _rows_of(table, [], schema)
+        files = table.files(version, shards)
+        # A shard without rejects has no file in that table.
+        if "stage" not in table.partitions and (missing := set(shards or ()) - {file.shard for file in files}):
+            store = self.location
+            raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
+        return _rows_of(table, files, schema)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
         """Return the file of every shard of a table, from the log alone; equal names hold equal rows.
@@ -271,16 +278,6 @@ def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.La
     return frame.with_columns(
         pl.col(_FILE).replace_strict(values, return_dtype=pl.String).alias(name) for name, values in partitions.items()
     )
-
-
-def _select_files(table: Table, version: int | None, shards: Collection[str] | None) -> list[DataFile]:
-    """Return the files of some shards of a table, which must be committed, or of all when None."""
-    files = table.files(version, shards)
-    # A shard without rejects has no file in that table.
-    if "stage" not in table.partitions and (missing := set(shards or ()) - {file.shard for file in files}):
-        store = table.storage.location
-        raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
-    return files
 
 
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
