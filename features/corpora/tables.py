@@ -115,7 +115,9 @@ def named_rows(
                 if isinstance(cells, RowError):
                     yield number, cells
                 elif len(cells) != len(header) if width is None else len(cells) < width:
-                    yield number, _wrong_width(len(cells), len(header), width)
+                    expected = f"{len(header)}" if width is None else f"{width} or more"  # those beyond are notes
+                    message = f"the row has {counted(len(cells), 'cell')}; expected {expected}"
+                    yield number, RowError(RejectCode.WRONG_COLUMNS, message)
                 else:
                     yield number, dict(zip(header or range(len(cells)), cells, strict=True))
 
@@ -123,12 +125,6 @@ def named_rows(
 def _frame(batch: Any) -> pl.DataFrame:
     batch.validate(full=True)  # polars panics on text that is not UTF-8
     return pl.DataFrame(batch)
-
-
-def _wrong_width(cells: int, columns: int, width: int | None) -> RowError:
-    """Return what is wrong with a row: without a header line, cells beyond the first `width` are notes."""
-    expected = f"{columns}" if width is None else f"{width} or more"
-    return RowError(RejectCode.WRONG_COLUMNS, f"the row has {counted(cells, 'cell')}; expected {expected}")
 
 
 def _typed(line: int, a: object, b: object, score: object, *others: object) -> Read:
