@@ -8,6 +8,7 @@ import polars as pl
 
 from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
+from features.models import digest, locate
 from features.parsers.settings import AmrSettings
 from features.schemas import AMR, Reject, StageOutput, rejects_frame
 from features.stages.stage import MIB, Inputs, Outside, Recipe, Stage, StageModels, admit
@@ -46,7 +47,6 @@ def amr_recipe(settings: AmrSettings) -> Recipe:
     Settings that only change speed (batch size, device, threads) are left out, here and in the other stages. The graphs
     of a bank are hashed shard by shard.
     """
-    from features.models import digest, locate
     from features.parsers.amr import ALGORITHM_VERSION as EMBEDDED_VERSION
     from features.parsers.amr import weights_digest
     from features.parsers.amrlib_parser import parser_name, tokenizer_folder

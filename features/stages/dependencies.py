@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from features.core.types import OnRows, ignore_rows
+from features.models import digest, locate
 from features.parsers.settings import DependencySettings
 from features.schemas import DEPENDENCIES, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
@@ -36,7 +37,6 @@ def parse_dependencies(
 
 def dependency_recipe(settings: DependencySettings) -> Recipe:
     """Return the recipe, with the hash of the pipeline's files."""
-    from features.models import digest, locate
     from features.parsers.dependencies import pipeline_name
 
     folder = locate(settings.model)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from features.core.types import OnRows, ignore_rows
+from features.models import digest, locate
 from features.parsers.settings import EmbeddingSettings
 from features.schemas import EMBEDDINGS, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, vector_column, with_model
@@ -30,8 +31,6 @@ def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows
 
 def embedding_recipe(settings: EmbeddingSettings) -> Recipe:
     """Return the recipe, with the hash of the encoder's files."""
-    from features.models import digest, locate
-
     parameters = {"model": Path(settings.model).name, "max_words": settings.max_words}
     if settings.precision != "float32":  # stores of before there was a choice keep their embeddings
         parameters["precision"] = settings.precision

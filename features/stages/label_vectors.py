@@ -7,6 +7,7 @@ import polars as pl
 
 from features.core.faults import FileMissing
 from features.core.types import OnRows, ignore_rows
+from features.models import digest, locate
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS, StageOutput
 from features.stages.amr import AMR_STAGE
@@ -36,8 +37,6 @@ def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ig
 
 def label_vector_recipe(settings: LabelVectorSettings) -> Recipe:
     """Return the recipe, with the hash of the encoder or of the file of word vectors, which must be there."""
-    from features.models import digest, locate
-
     if settings.file is not None:
         if not settings.file.is_file():
             raise FileMissing(

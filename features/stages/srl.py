@@ -7,6 +7,7 @@ import polars as pl
 
 from features.core.errors import RowError
 from features.core.types import OnRows, ignore_rows
+from features.models import MODELS, digest, locate
 from features.parsers.settings import SrlSettings
 from features.schemas import SRL, Reject, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
@@ -36,7 +37,6 @@ def parse_srl(sentences: pl.DataFrame, parser: "SrlParser", on_rows: OnRows = ig
 
 def srl_recipe(settings: SrlSettings) -> Recipe:
     """Return the recipe: words come from spaCy, predicates possibly from one of its pipelines."""
-    from features.models import MODELS, digest, locate
     from features.parsers.srl.archive import base_of
     from features.parsers.srl.parser import locate_tagger, tagger_name
 

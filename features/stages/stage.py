@@ -25,6 +25,7 @@ from pydantic import BaseModel
 
 from features.core.faults import PlanWrong, StoreDamaged
 from features.core.types import OnRows, RejectCode
+from features.models import locate, stamp
 from features.schemas import Columns, Reject, StageOutput
 
 MOST_CHARACTERS = 1_000_000  # of which spaCy refuses more, and with them all other sentences of the shard
@@ -53,8 +54,6 @@ class StageModels:
     @classmethod
     def loaded(cls, *models: str | Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
         """Return what a stage loads that reads these models whole, by their names, or folders and files."""
-        from features.models import locate, stamp
-
         paths = [locate(model) if isinstance(model, str) else model for model in models]
         sizes = [sum(size for _, size, _ in stamp(path)) for path in paths]
         names = (*names, *(model for model in models if isinstance(model, str)))
