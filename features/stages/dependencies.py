@@ -1,26 +1,21 @@
 """The stage `dependencies`: each sentence to its dependency tree."""
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from features.core.types import OnRows, ignore_rows
 from features.models import digest, locate
+from features.parsers.dependencies import DependencyParser, pipeline_name
 from features.parsers.settings import DependencySettings
 from features.schemas import DEPENDENCIES, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, with_model
-
-if TYPE_CHECKING:
-    from features.parsers.dependencies import DependencyParser
 
 NAME = "dependencies"
 ALGORITHM_VERSION = "1"
 
 
-def parse_dependencies(
-    sentences: pl.DataFrame, parser: "DependencyParser", on_rows: OnRows = ignore_rows
-) -> StageOutput:
+def parse_dependencies(sentences: pl.DataFrame, parser: DependencyParser, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Parse sentences, rows of `SENTENCES`, with what `features.parsers.dependencies.load` returns.
 
     Returns:
@@ -37,8 +32,6 @@ def parse_dependencies(
 
 def dependency_recipe(settings: DependencySettings) -> Recipe:
     """Return the recipe, with the hash of the pipeline's files."""
-    from features.parsers.dependencies import pipeline_name
-
     folder = locate(settings.model)
     parameters = {"model": pipeline_name(folder), "max_words": settings.max_words, "spacy": version("spacy")}
     return Recipe(NAME, parameters, ALGORITHM_VERSION, digest(folder))

@@ -1,24 +1,21 @@
 """The stage `embeddings`: each sentence to its embedding by the teacher."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from features.core.types import OnRows, ignore_rows
 from features.models import digest, locate
+from features.parsers.sentence_encoder import SentenceEncoder
 from features.parsers.settings import EmbeddingSettings
 from features.schemas import EMBEDDINGS, StageOutput, rejects_frame
 from features.stages.stage import MIB, Recipe, Stage, StageModels, admit, vector_column, with_model
-
-if TYPE_CHECKING:
-    from features.parsers.sentence_encoder import SentenceEncoder
 
 NAME = "embeddings"
 ALGORITHM_VERSION = "1"
 
 
-def embed_sentences(sentences: pl.DataFrame, encoder: "SentenceEncoder", on_rows: OnRows = ignore_rows) -> StageOutput:
+def embed_sentences(sentences: pl.DataFrame, encoder: SentenceEncoder, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Embed sentences, rows of `SENTENCES`, with the teacher that `features.parsers.sentence_encoder.load` returns.
 
     Returns:

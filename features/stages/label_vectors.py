@@ -1,20 +1,18 @@
 """The stage `label_vectors`: the vector of each word in the labels of a shard's graphs, which metrics compare."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from features.core.faults import FileMissing
 from features.core.types import OnRows, ignore_rows
+from features.metrics.label_vectors import labels_of, words_of
 from features.models import digest, locate
+from features.parsers.label_vectors import WordVectors
 from features.parsers.settings import LabelVectorSettings
 from features.schemas import LABEL_VECTORS, StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.stage import MIB, Recipe, Stage, StageModels, vector_column, with_model
-
-if TYPE_CHECKING:
-    from features.parsers.label_vectors import WordVectors
 
 NAME = "label_vectors"
 ALGORITHM_VERSION = "1"
@@ -22,15 +20,13 @@ _OF_TEXT = 0.4
 """Memory of word vectors as a share of their text file: four bytes per number instead of ten characters."""
 
 
-def embed_labels(amr: pl.DataFrame, vectors: "WordVectors", on_rows: OnRows = ignore_rows) -> StageOutput:
+def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = ignore_rows) -> StageOutput:
     """Return the vector of each word in the labels of graphs, rows of `AMR`.
 
     Returns:
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
         seeded by the word.
     """
-    from features.metrics.label_vectors import labels_of, words_of
-
     words, matrix = vectors.look_up(sorted(words_of(labels_of(amr))), on_rows)
     return StageOutput(pl.DataFrame({"label": words, "vector": vector_column(matrix)}, schema=LABEL_VECTORS))
 
