@@ -1,20 +1,20 @@
 """The stage `metrics`: each pair to the similarity of its graphs in every metric, the project's own among them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from features.core.closed import Closed
 from features.core.types import OnRows
+from features.metrics.items import TABLES
+from features.metrics.label_vectors import labels_of, words_of
+from features.metrics.own import OwnMetrics
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
 from features.schemas import StageOutput
 from features.stages.amr import AMR_STAGE
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from features.stages.stage import Inputs, Recipe, Stage
-
-if TYPE_CHECKING:  # compiled metrics are slow to import, and every command imports the stages
-    from features.metrics.own import OwnMetrics
 
 NAME = "metrics"
 
@@ -32,23 +32,12 @@ class MetricSettings(Closed):
     own: tuple[Path, ...] = ()
 
 
-def read_own_metrics(settings: MetricSettings) -> "OwnMetrics":
-    """Return the project's own metrics by content, since workers need not see the files."""
-    from features.metrics.own import OwnMetrics
-
-    return OwnMetrics.read(settings.own)
-
-
-def _tables_of_own(own: "OwnMetrics") -> tuple[str, ...]:
+def _tables_of_own(own: OwnMetrics) -> tuple[str, ...]:
     """Return the tables other than `amr` that the project's own metrics read."""
-    if not own.files:
-        return ()
-    from features.metrics.items import TABLES
-
     return tuple(sorted({TABLES[metric.reads] for metric in own.load()} - {AMR_STAGE.name}))
 
 
-def metric_recipe(own: "OwnMetrics") -> Recipe:
+def metric_recipe(own: OwnMetrics) -> Recipe:
     """Return the recipe: versions and budget of the metrics, and the digest of each of the project's own."""
     parameters: dict[str, Any] = {"steps": STEPS}
     if versions := {name: metric.version for name, metric in BUILT_IN.items() if metric.version}:
@@ -58,9 +47,8 @@ def metric_recipe(own: "OwnMetrics") -> Recipe:
     return Recipe(NAME, parameters, ALGORITHM_VERSION)
 
 
-def _make(inputs: Inputs, own: "OwnMetrics", on_rows: OnRows) -> StageOutput:
-    from features.metrics.label_vectors import labels_of, words_of
-    from features.metrics.measurement import measure_shard
+def _make(inputs: Inputs, own: OwnMetrics, on_rows: OnRows) -> StageOutput:
+    from features.metrics.measurement import measure_shard  # compiled metrics are slow to import
 
     pairs = inputs.read("pairs")
     sentences = pl.concat([pairs["sentence_a"], pairs["sentence_b"]]).unique()
@@ -81,7 +69,7 @@ METRIC_STAGE = Stage(
     columns=METRIC_COLUMNS,
     key=("pair_id",),
     settings=MetricSettings,
-    prepare=read_own_metrics,
+    prepare=lambda settings: OwnMetrics.read(settings.own),  # by content, since workers need not see the files
     reads_also=_tables_of_own,
     recipe=metric_recipe,
     make=_make,
