@@ -156,5 +156,5 @@ def explore(project: Path, *, encoder: str | None, texts: str | None, port: int 
         explorer.run()
     except (KeyboardInterrupt, SystemExit) as ended:
         say("The explorer has ended.")
-        # A model that is computing in its thread would abort the end of the interpreter.
+        # The end of the interpreter would wait for a model that is computing in its thread.
         os._exit(int(ended.code or 0) if isinstance(ended, SystemExit) else 0)

@@ -8,10 +8,9 @@ Models are used in this thread alone, so they need no lock, and whoever asks whi
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -27,7 +26,7 @@ class Working(Exception):  # noqa: N818  # not an error
 @dataclass(eq=False)
 class _Job:
     note: str
-    result: Future[Any] = field(default_factory=Future)
+    result: Future[Any] = field(init=False)
 
     def tell(self, note: str) -> None:
         self.note = note
@@ -38,19 +37,17 @@ class Background:
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[tuple[Hashable, ...], _Job] = OrderedDict()
-        # What makes a result is not kept with it: it holds a model, or the texts and vectors that were searched.
-        self._waiting: SimpleQueue[tuple[_Job, Callable[[Tell], Any]]] = SimpleQueue()
         self._running: _Job | None = None
         self._lock = Lock()
-        # A daemon, so that Ctrl-C need not wait for it.
-        Thread(target=self._run, name="explorer", daemon=True).start()
+        self._thread = ThreadPoolExecutor(1, "explorer")
 
     def begin(self, key: tuple[Hashable, ...], job: Callable[[Tell], Any], note: str) -> _Job:
         """Queue a job, unless its result is there or on its way; `note` is what a page says of it."""
         with self._lock:
             if (entry := self._jobs.get(key)) is None:
                 entry = self._jobs[key] = _Job(note)
-                self._waiting.put((entry, job))
+                # What makes a result is not kept with it: it holds a model, or texts and vectors that were searched.
+                entry.result = self._thread.submit(self._do, entry, job)
             self._jobs.move_to_end(key)
         return entry
 
@@ -80,12 +77,9 @@ class Background:
                 del self._jobs[old]
         return cast("Result", asked.result.result())
 
-    def _run(self) -> None:
-        while True:
-            job, make = self._waiting.get()
-            self._running = job
-            try:
-                job.result.set_result(make(job.tell))
-            except BaseException as error:  # noqa: BLE001  # also a panic in Rust; raised again where it is asked for
-                job.result.set_exception(error)
+    def _do(self, job: _Job, make: Callable[[Tell], Any]) -> Any:
+        self._running = job
+        try:
+            return make(job.tell)
+        finally:
             self._running = None
