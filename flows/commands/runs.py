@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,17 +68,10 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     if as_json:
         write_json(scores)
     elif export is None:
-        print_scores(scores)
+        print_tables(score_tables(scores))
     path = write_report(folder.parent, folder)  # last: where nothing can be written, the scores are shown
     if export is None and not as_json:
         click.echo(f"Report: {path}")
-
-
-def print_scores(scores: Any) -> None:
-    """Print the tables of an evaluation (`metrics.json`), no wider than the terminal."""
-    from training.evaluation.suites import score_tables
-
-    print_tables(score_tables(scores))
 
 
 @click.command()

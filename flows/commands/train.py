@@ -90,10 +90,11 @@ def evaluate(
     encoder. --suite writes its scores next to those of the complete evaluation. If one fails, the others are still
     scored: the exit code is 2 when some failed, 1 when all did.
     """
-    from flows.commands.runs import print_scores
+    from flows.console.tables import print_tables
     from flows.project import load
     from flows.trainings.finished_runs import check_suites, runs_to_evaluate
     from training.evaluation.run import REPORT_FILE, metrics_file
+    from training.evaluation.suites import score_tables
     from training.runs import run_id
 
     if promote and suites:
@@ -114,7 +115,7 @@ def evaluate(
             if not as_json:
                 if len(folders) > 1:
                     click.echo(f"{run}\n")
-                print_scores(scores)
+                print_tables(score_tables(scores))
                 click.echo(f"Wrote {file}" + (f" and {report}" if report else ""))
         if as_json:
             write_json(results)

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from flows.commands.runs import print_scores
 from flows.console.tables import print_tables
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
 from training.evaluation.facets.suite import chart_facets, warn_of_few_pairs
@@ -126,7 +125,7 @@ def test_tables_fit_80_columns_and_nothing_is_swallowed(sets, capsys, monkeypatc
     monkeypatch.setenv("COLUMNS", "80")
     names = [f"ratings-of-a-long-name-{n}" for n in range(sets)]
     rows = [score("negations", -0.512, 0.3), score("a_metric_of_the_project_with_a_very_long_name", 0.2, 0.3)]
-    print_scores(evaluation(rows, 12, [rating(name) for name in names]))
+    print_tables(score_tables(evaluation(rows, 12, [rating(name) for name in names])))
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     assert "…" not in said
@@ -137,7 +136,7 @@ def test_tables_fit_80_columns_and_nothing_is_swallowed(sets, capsys, monkeypatc
 
 
 def test_a_name_in_brackets_is_no_markup(capsys):
-    print_scores(evaluation([score("[b]x[/b]", 0.2, 0.3)], 12))
+    print_tables(score_tables(evaluation([score("[b]x[/b]", 0.2, 0.3)], 12)))
     assert "[b]x[/b]" in capsys.readouterr().out
 
 

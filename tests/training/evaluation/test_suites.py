@@ -10,14 +10,14 @@ from sentences import refused
 from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
 from features.core.pages import tell
 from features.corpora.settings import EvaluationSet
-from flows.commands.runs import print_scores
+from flows.console.tables import print_tables
 from training import markdown
 from training.evaluation import models
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, metrics_file
 from training.evaluation.seen import seen_part, tell_choice, tell_seen
 from training.evaluation.settings import PromotionSettings
-from training.evaluation.suites import SUITES, load_suite, suites_of
+from training.evaluation.suites import SUITES, load_suite, score_tables, suites_of
 from training.evaluation.tables import NOTES
 from training.jobs import EvaluationJob
 from training.kinds import KINDS
@@ -112,7 +112,7 @@ def test_an_encoder_of_no_kind_is_evaluated_by_human_ratings_alone(plain, capsys
     report = (plain.output / "report.html").read_text()
     assert "Similarity against human ratings" in report
     assert "Start model" not in report
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "unclear" not in capsys.readouterr().out  # there is nothing to compare it with
     assert not (plain.encoder / "README.md").exists()  # not ours to write into
 
@@ -136,7 +136,7 @@ def test_a_new_suite_is_one_file_and_one_line(plain, lengths, capsys, tmp_path):
     scores = evaluate(plain)
     assert list(scores["suites"]) == ["ratings", "lengths"]
     assert scores["suites"]["lengths"]["rows"][0]["texts"] == 4
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "Lengths <of> texts" in capsys.readouterr().out
     assert "<h2>Lengths &lt;of&gt; texts</h2>" in (plain.output / "report.html").read_text()
     assert on_same_pairs(scores, scores)
@@ -212,7 +212,7 @@ def test_the_average_of_several_sets_of_ratings_stands_below_them(plain, ratings
     scores = evaluate(plain.model_copy(update={"ratings": (ratings, other)}))
     found = scores["suites"]["ratings"]
     assert found["mean"]["encoder"] == pytest.approx(found["rows"][0]["encoder"])  # twice the same set
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "average" in capsys.readouterr().out
     assert "average of 2 sets" in (plain.output / "report.html").read_text()
 

@@ -13,10 +13,10 @@ from features.corpora.classified import read_tasks
 from features.corpora.settings import EvaluationSet, LeakageSettings
 from features.ingest.leaks import LeakageGuard
 from features.metrics.bootstrap import FEWEST
-from flows.commands.runs import print_scores
+from flows.console.tables import print_tables
 from training.evaluation.models import Models, Shared
 from training.evaluation.run import evaluate
-from training.evaluation.suites import Subject, load_suite
+from training.evaluation.suites import Subject, load_suite, score_tables
 from training.evaluation.transfer import classifiers
 from training.evaluation.transfer.suite import TransferSuite
 from training.jobs import EvaluationJob
@@ -75,7 +75,7 @@ def test_tasks_of_every_form_are_learnt_by_both_classifiers_and_shown(files, tin
     assert by_dev["start"] is by_dev["difference"] is None
     mean = sum(row["encoder"] for row in found["rows"] if row["classifier"] == "mlp") / 3
     assert found["means"]["mlp"]["encoder"] == pytest.approx(mean)
-    print_scores(scores)
+    print_tables(score_tables(scores))
     said = capsys.readouterr().out
     assert "Accuracy × 100, by logistic regression" in said
     assert "Accuracy × 100, by mlp" in said
@@ -151,7 +151,7 @@ def test_a_class_that_is_not_trained_on_is_named_and_counts_as_an_error(files, t
     (task,) = scores["suites"]["transfer"]["rows"]
     assert task["unknown"] == {"2": 2}
     assert task["items"] == 20
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "Classes of sst5 that train does not have, and count as errors: '2' (2)." in capsys.readouterr().out
 
 
@@ -174,7 +174,7 @@ def test_what_is_scored_and_learnt_from_is_counted(files, tiny_encoder, capsys):
     (files / "sst.test").write_text("0 The cat  sleeps!\n1 a word of test alone\n0 the cat\n")
     scores = evaluate(job(files, tiny_encoder, SST, MR))
     assert [task["seen"] for task in scores["suites"]["transfer"]["rows"]] == [1, 0]
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "Scored items of sst2 that train also has: 1 of 3." in capsys.readouterr().out
 
 
@@ -207,7 +207,7 @@ def test_lines_without_text_are_left_out_and_counted(files, tiny_encoder, capsys
     (files / "mr.all").write_text("0\n1 \n" + lines())
     scores = evaluate(job(files, tiny_encoder, MR))
     assert scores["suites"]["transfer"]["rows"][0]["items"] == 36
-    print_scores(scores)
+    print_tables(score_tables(scores))
     assert "Left out of mr: 2 without text." in capsys.readouterr().out
     guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(**MR)]), files)  # no reason to refuse
     assert guard.leaks("train", "the cat sleeps") == "'the cat sleeps' is a sentence of mr"
