@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from features.core.faults import NotEvaluated
+from features.core.outputs import write_text
 from flows.console.one_shot import check_page, nothing_half_written, say_written
 from flows.console.options import JSON, encoder_option, export_option, page_option, write_export
 from flows.console.tables import print_tables
@@ -16,7 +17,6 @@ from training.evaluation.tables import as_frame
 
 if TYPE_CHECKING:  # commands import what they need when they run
     from flows.project import Project
-    from training.evaluation.comparison import Comparison
 
 
 @click.command()
@@ -86,9 +86,11 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
     A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means) or ids of runs.
     Several seeds on both sides are compared by their means, single runs by resampling pairs.
     """
+    from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.console.here import keep
     from flows.project import load
     from flows.trainings.finished_runs import left_behind, runs_to_evaluate, shown_runs
+    from flows.watching.file_progress import FileProgress
     from training.evaluation.comparison import compare_runs, comparison_table
     from training.evaluation.run import METRICS_FILE
     from training.runs import run_id
@@ -115,7 +117,15 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
     comparison = compare_runs(sides[0], sides[1])
     ids = [[run_id(settings.runs, run) for run in runs] for runs in sides]
     if html is not None:
-        _write_page(html, settings, [*zip((first, second), sides, ids, strict=True)], comparison)
+        from training.differences.page import Side, differences_page
+
+        a, b = (Side(*each) for each in zip((first, second), sides, ids, strict=True))
+        parser = settings.section(DEPENDENCY_STAGE)
+        with nothing_half_written():
+            with FileProgress("sentences") as progress:
+                page = differences_page((a, b), comparison, parser, project=settings.name, on_rows=progress)
+            write_text(html, [page])
+        say_written(f"the comparison of {first} and {second}", html)
     if as_json:
         write_json(dict(zip("ab", ids, strict=True)) | asdict(comparison))
     elif html is None:
@@ -142,21 +152,3 @@ def _tell_suites(runs: Sequence[Path]) -> str:
     if not named:
         return "has not been evaluated yet"
     return f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
-
-
-def _write_page(
-    html: Path, settings: "Project", named: Sequence[tuple[str, list[Path], list[str]]], comparison: "Comparison"
-) -> None:
-    from features.core.outputs import write_text
-    from features.stages.dependencies import DEPENDENCY_STAGE
-    from flows.watching.file_progress import FileProgress
-    from training.differences.page import Side, differences_page
-
-    a, b = (Side(*each) for each in named)
-    with nothing_half_written():
-        with FileProgress("sentences") as progress:
-            page = differences_page(
-                (a, b), comparison, settings.section(DEPENDENCY_STAGE), project=settings.name, on_rows=progress
-            )
-        write_text(html, [page])
-    say_written(f"the comparison of {a.name} and {b.name}", html)
