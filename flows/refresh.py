@@ -63,19 +63,17 @@ def refresh(
         record = build(outbox, project_file, dask_address, deep=deep)
         settings = project.load(project_file)
         store = Store.open(settings.store)
-        done = Refreshed(record)
-        if store.releases():
-            items = begin_due(settings, store)
-            if items is None:
-                done = _follow(done, settings, store, outbox)
-            else:
-                done = Refreshed(record, served=tuple(item.subject for item in items))
+        items = begin_due(settings, store) if store.releases() else []
+        if items is None:
+            done = _follow(record, settings, store, outbox)
+        else:
+            done = Refreshed(record, served=tuple(item.subject for item in items))
     message = " ".join((record.message, *done.failures))
     state = Failed if done.failures or record.state != "done" else Completed
     return state(message=message, data=done)
 
 
-def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Outbox) -> Refreshed:
+def _follow(record: RunRecord, settings: project.Project, store: Store, outbox: Outbox) -> Refreshed:
     """Train, evaluate and promote what is due, in this process; what fails ends nothing else."""
     trained: list[TrainedEncoder] = []
     folders: list[Path] = []
@@ -97,7 +95,7 @@ def _follow(done: Refreshed, settings: project.Project, store: Store, outbox: Ou
         for lack in shortfalls(settings):  # such as one that held, where the settings are those of before
             conclude(f"{lack}.")
     return Refreshed(
-        done.build,
+        record,
         trained=tuple(one.run for one in trained),
         evaluated=tuple(run_id(settings.runs, folder) for folder in folders),
         failures=tuple(failures),
