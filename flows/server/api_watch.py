@@ -38,7 +38,9 @@ class ApiWatch:
         """Raise if the server has not answered repeated requests for `GONE_AFTER` or `STILL_AFTER` seconds."""
         # Both times are the thread's: while this process is suspended, it does not ask.
         if self._asked - self._answered > (GONE_AFTER if self._standing == "gone" else STILL_AFTER):
-            _report_no_more()
+            from prefect.settings import get_current_settings
+
+            get_current_settings().client.max_retries = 0  # else Prefect would try for minutes to report the end
             raise is_gone(self._url)
 
     def _run(self) -> None:
@@ -63,10 +65,3 @@ def is_gone(url: str) -> RunError:
         "The private Prefect server of this command has ended, perhaps for lack of memory: run the same command again; "
         "no shard is to blame, and what was committed is kept."
     )
-
-
-def _report_no_more() -> None:
-    """Make Prefect's client give up at once instead of retrying for minutes to report how the flow ended."""
-    from prefect.settings import get_current_settings
-
-    get_current_settings().client.max_retries = 0

@@ -11,6 +11,7 @@ from features.core.errors import FacetflowError
 from features.core.faults import ServerRefused
 from features.core.file_errors import system_number
 from flows.project import Project, load
+from flows.server.api_watch import is_gone
 from flows.server.own_server import prefect_api
 from flows.server.passwords import shown
 from flows.wall_time import count_from_process_start
@@ -49,8 +50,6 @@ def _of_ours(error: BaseException) -> BaseException:
     from httpx import TransportError
     from prefect.exceptions import PrefectHTTPStatusError
     from prefect.settings import PREFECT_API_URL
-
-    from flows.server.api_watch import is_gone
 
     cause: BaseException | None = error
     while cause is not None:
