@@ -83,7 +83,10 @@ class OwnServer:
             self._listener.listen()
         except OSError as error:
             self._listener.close()
-            raise ServerNotStarted(_no_port(port, error)) from error
+            reason = os.strerror(error.errno or 0)
+            taken = f"Port {port} of 127.0.0.1 cannot be used ({reason}): give another one, from 1024 up, with --port."
+            none = f"No port of 127.0.0.1 is free for a Prefect server ({reason}): free one."
+            raise ServerNotStarted(taken if port else none) from error
         self._held = -1
         if home is None:
             # Held by the server's process too: as long as one of the two lives, the folder is no leftover.
@@ -209,13 +212,6 @@ class OwnServer:
             require_writable(self.home)  # or it raises why not, such as a full disk
         log = f"; its log is {str(self._log)!r}" if self._lasting else ""
         return f"{lines[-1].rstrip('.') if lines else 'it left no message'}{log}"
-
-
-def _no_port(port: int, error: OSError) -> str:
-    reason = os.strerror(error.errno or 0)
-    if not port:
-        return f"No port of 127.0.0.1 is free for a Prefect server ({reason}): free one."
-    return f"Port {port} of 127.0.0.1 cannot be used ({reason}): give another one, from 1024 up, with --port."
 
 
 @contextmanager
