@@ -25,7 +25,7 @@ from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import STAGES
-from features.stages.stage import Outside, Recipe
+from features.stages.stage import Outside
 from features.store.reader import StoreReader
 from features.store.scope import PlannedStage, Reading, Wanted, scope
 from flows.project import Project
@@ -45,10 +45,6 @@ class Chain:
     settings: Mapping[str, BaseModel]
     wanted: tuple[Wanted, ...]
     pointless: tuple[str, ...] = ()
-
-    def recipes(self) -> dict[str, Recipe]:
-        """Return stage → recipe."""
-        return {stage.name: stage.recipe for stage in self.stages}
 
     def check_files(self) -> None:
         """Refuse to go on if a model, or a file such as that of word vectors, is not the one of its recipe any more."""

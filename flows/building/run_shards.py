@@ -288,7 +288,8 @@ class ShardRunner:
             return
         check_code()
         self._chain.check_files()
-        self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=self._chain.recipes())
+        recipes = {stage.name: stage.recipe for stage in self._chain.stages}
+        self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=recipes)
         committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
         self._open -= committed
         for key in committed:

@@ -50,7 +50,7 @@ def build(folder: Path, *, deep: bool = False) -> list[tuple[str, str]]:
         )
         receipt = make_shard(job, stages.settings[work.stage])
         assert receipt is not None, f"{work.stage} {work.shard} was thought to be there"
-        store.commit([receipt], run_id="build", recipes=stages.recipes())
+        store.commit([receipt], run_id="build", recipes={stage.name: stage.recipe for stage in stages.stages})
     store.publish("build", stages=stages.stages)
     return [(work.stage, work.shard) for work in planned.todo]
 
