@@ -9,7 +9,7 @@ from features.core.outputs import STANDARD, TABLES
 from features.core.wording import clipped, counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, in_utf8, output_options
-from flows.terminal import write_json
+from flows.terminal import say, write_json
 
 
 def _weights(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
@@ -74,6 +74,7 @@ def search(
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
+    from training.runs import run_id
     from training.search.blocks import VectorBlocks, best_texts, weighted_scores
 
     query = normalise(text)
@@ -100,7 +101,10 @@ def search(
             }
         )
         return
-    searcher.say_what(searched)
+    run, runs = searcher.chosen.folder.parent, searcher.here.runs
+    name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else searcher.chosen.name
+    respect = "" if aspect is None else f" in {aspect}"
+    say(f"By the encoder {name}{respect}, among {counted(len(searched), 'text')} of {searched.origin}:")
     for row in results:
         click.echo(f"{row['rank']:>3}  {row['similarity']:.3f}  {clipped(row['text'])}")
         labels = "; ".join(f"{name}: {', '.join(each)}" for name, each in row.get("labels", {}).items())

@@ -17,7 +17,6 @@ from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
-from training.runs import run_id
 from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder, named_or_in_use
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
@@ -33,7 +32,7 @@ class Searcher:
     def __init__(
         self, project: Path, encoder: str | None, aspect: str | None, device: str, *, facets: bool = False
     ) -> None:
-        self.here, self.aspect, self._device = Here.read(project), aspect, device
+        self.here, self._device = Here.read(project), device
         encoders = () if self.here.project is None else self.here.project.encoders
         for_aspect = [each.name for each in encoders if aspect is not None and aspect in getattr(each, "aspects", ())]
         if facets and aspect is None:  # no encoder with facets has routes, of which one would be asked for
@@ -84,13 +83,6 @@ class Searcher:
         if unknown := tell_unknown(self.model, text):
             warn(f"Note: the encoder does not know {unknown} of the text to search for: unknown ones are all the same.")
         return embed(self.model, [text], self.chosen.task)
-
-    def say_what(self, searched: SearchedTexts) -> None:
-        """Report which encoder searches which texts."""
-        aspect = "" if self.aspect is None else f" in {self.aspect}"
-        run, runs = self.chosen.folder.parent, self.here.runs
-        name = run_id(runs, run) if runs is not None and run.is_relative_to(runs) else self.chosen.name
-        say(f"By the encoder {name}{aspect}, among {counted(len(searched), 'text')} of {searched.origin}:")
 
 
 def rows_of(searched: SearchedTexts, best: Mapping[int, float]) -> list[dict[str, Any]]:
