@@ -5,19 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, VectorsWrong
+from features.core.files import read_table, write_table
 from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
 from features.corpora.headers import shown_names
-from features.models import BUNDLED_ENCODER, BUNDLED_MAP
+from features.models import BUNDLED_ENCODER, BUNDLED_MAP, digest
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, encoder_option, output_options
 from flows.terminal import warn
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from training.encoded_files import Precision
@@ -103,9 +104,6 @@ def facets(
     output that column holds the given vectors, then the facets, whose dimensions the encoder's facets.json names.
     `facetflow search --among` reads facets of vectors that `facetflow encode` wrote.
     """
-    import polars as pl
-
-    from features.core.files import read_table, write_table
     from flows.console.here import Here
     from training.encoders.loading import load_encoder
     from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
@@ -135,7 +133,6 @@ def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
 
     The metadata of other vectors, of which nobody says what they are, are None.
     """
-    from features.models import digest
     from training.runs import encoder_title, training_of
     from training.search.blocks import METADATA, EncodedFile
 
@@ -155,10 +152,9 @@ def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
     return {METADATA.decode(): json.dumps({**encoded.made, **made})}
 
 
-def _vectors(table: "pl.DataFrame", file: Path, column: str) -> "NDArray[np.float32]":
+def _vectors(table: pl.DataFrame, file: Path, column: str) -> "NDArray[np.float32]":
     """Return the vectors of a table, (n, d), of rows that have one."""
     import numpy as np
-    import polars as pl
 
     if column not in table.columns:
         raise ColumnMissing(
