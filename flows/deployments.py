@@ -72,11 +72,9 @@ def deploy(project_file: Path, *, cron: str | None = None, pool: str = POOL) -> 
 
     Without a schedule of the refresh, which is on from now, existing ones are kept.
     """
-    from prefect.client.orchestration import get_client
-
     target = target_of(project_file)
     schedules = [{"schedule": schedule_of(cron), "active": True}] if cron is not None else None
-    with server_does(f"register the project {target.name!r}"), get_client(sync_client=True) as client:
+    with server_does(f"register the project {target.name!r}") as client:
         _refuse_another_project(client, target)
         for each in (pool, *target.pools):
             _make_pool(client, each)
@@ -258,9 +256,7 @@ def _of_flow(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse
 
 
 def _project_files() -> set[str]:
-    from prefect.client.orchestration import get_client
-
-    with server_does("say which projects it has"), get_client(sync_client=True) as client:
+    with server_does("say which projects it has") as client:
         refreshes = _of_flow(client, REFRESH)
     # One whose work pool was deleted never runs again.
     return {str(each.parameters.get("project_file")) for each in refreshes if each.work_pool_name is not None}

@@ -51,12 +51,10 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
     Returns:
         What the server does, begun now or before; None if none works for this project: it is to be done here.
     """
-    from prefect.client.orchestration import get_client
-
     if not somebody_listens():
         return None
     items = due(project, Contents.of(store, store.release()))  # whose errors are not the server's
-    with server_does("say which trainings it has begun"), get_client(sync_client=True) as client:
+    with server_does("say which trainings it has begun") as client:
         deployed = read_deployment(client, FLOWS["training"], project.name)
         if deployed is None or deployed.version != resource_id(store):  # another project of this name
             return None

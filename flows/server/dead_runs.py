@@ -33,14 +33,13 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
     Only for a server whose workers are all on this machine; one that runs may be about to start or end a process.
     """
-    from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
     from prefect.client.schemas.objects import StateType
     from prefect.states import Crashed
 
     # A worker starts pending runs, and reports itself when a run that is being cancelled has ended.
     begun = ("RUNNING",) if worker_runs else ("RUNNING", "CANCELLING", "PENDING")
-    with server_does("say which runs it holds to be running"), get_client(sync_client=True) as client:
+    with server_does("say which runs it holds to be running") as client:
         kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in begun]))
         running = client.read_flow_runs(flow_run_filter=FlowRunFilter(state=kinds))
         suspects = [run for run in running if run.deployment_id is not None]
@@ -57,13 +56,12 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
 
 def schedule_again(runs: set[UUID]) -> list[str]:
     """Schedule ended runs again that had not done their work, for the next worker, and return their names."""
-    from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
     from prefect.states import AwaitingRetry, Crashed
 
     told = "It was ended with `facetflow up`, and goes on when that runs again."
     names = []
-    with server_does("schedule again what was ended"), get_client(sync_client=True) as client:
+    with server_does("schedule again what was ended") as client:
         # Those that it still has: it may have lost its database meanwhile.
         for run in client.read_flow_runs(flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=list(runs)))):
             if run.state_type is None or run.state_type.value in {"COMPLETED", "CANCELLED", "CANCELLING"}:

@@ -21,13 +21,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from features.core.exported import exported
 from features.core.faults import FileMissing, ServerRefused
 from flows.server import up_record
 from flows.server.passwords import shown, without_credentials, without_passwords
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
 
 Standing = Literal["answers", "silent", "gone"]
 START_TIMEOUT = 120.0
@@ -128,14 +131,16 @@ def talking_to(address: str) -> Iterator[None]:
 
 
 @contextmanager
-def server_does(what: str) -> Iterator[None]:
-    """Turn errors in talking to the configured server into a sentence; `what` it is asked to do, as in "confirm it"."""
+def server_does(what: str) -> "Iterator[SyncPrefectClient]":
+    """Yield a client of the configured server, whose errors become a sentence; `what` it is to do, as "confirm it"."""
     import httpx
+    from prefect.client.orchestration import get_client
     from prefect.exceptions import PrefectException
     from prefect.settings import get_current_settings
 
     try:
-        yield
+        with get_client(sync_client=True) as client:
+            yield client
     except (httpx.HTTPError, PrefectException, OSError, RuntimeError, ValueError) as error:
         # PrefectException: what it is about was deleted meanwhile, which has no text of its own.
         # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
