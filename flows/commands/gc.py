@@ -67,8 +67,8 @@ def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_
                 "files": list(obsolete.garbage.files),
                 "releases": list(obsolete.releases),
                 "records": list(obsolete.records),
-                "builds": [str(old.path) for old in obsolete.builds],
-                "runs": [str(old.path) for old in obsolete.trainings],
+                "builds": [str(folder) for folder in obsolete.builds],
+                "runs": [str(folder) for folder in obsolete.trainings],
                 "bytes": obsolete.bytes,
                 "deleted": not dry_run,
             }

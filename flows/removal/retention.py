@@ -68,31 +68,27 @@ def clean_up(project: Project, store: Store) -> list[str]:
     return everything
 
 
-@dataclass(frozen=True, slots=True)
-class OldFolder:
-    """A folder that nothing needs, with the size of its files."""
-
-    path: Path
-    bytes: int
+OldFolders = Mapping[Path, int]
+"""Folder that nothing needs → bytes of its files."""
 
 
-def remove(folders: Iterable[OldFolder], what: str) -> list[OldFolder]:
+def remove(folders: OldFolders, what: str) -> OldFolders:
     """Remove and return folders, but not one that somebody has just begun to read; `what` is for errors."""
-    removed = []
-    for old in folders:
-        with clear_errors(f"Removing {what} in {str(old.path)!r}"):
+    removed = {}
+    for folder, size in folders.items():
+        with clear_errors(f"Removing {what} in {str(folder)!r}"):
             # `clean_up` finishes what a kill leaves.
-            going = old.path.with_name(f".{uuid.uuid4().hex}.tmp")
-            with unused(old.path.glob("seed-*")) as free:
+            going = folder.with_name(f".{uuid.uuid4().hex}.tmp")
+            with unused(folder.glob("seed-*")) as free:
                 if not free:
                     continue
-                old.path.rename(going)
+                folder.rename(going)
             shutil.rmtree(going)
-            removed.append(old)
+            removed[folder] = size
     return removed
 
 
-def find_old_runs(settings: Project, older_than: timedelta) -> list[OldFolder]:
+def find_old_runs(settings: Project, older_than: timedelta) -> OldFolders:
     """Return the trainings that may be removed, each with all its seeds, in order of their ids."""
     with clear_errors(f"Reading the runs in {str(settings.runs)!r}"):
         gone = [run.link.resolve() for run in gone_runs(settings.runs).values()]  # it may be restored beside its seeds
@@ -130,10 +126,10 @@ def find_old_releases(
 
 def find_old_builds(
     settings: Project, store: Store, older_than: timedelta, *, without: Collection[int] = ()
-) -> list[OldFolder]:
+) -> OldFolders:
     """Return the folders of builds that may be removed, oldest first; releases in `without` count as removed."""
     if not settings.builds.is_dir():
-        return []
+        return {}
     with clear_errors(f"Reading the pages of builds in {str(settings.builds)!r}"):
         builds = sorted(
             entry
@@ -162,13 +158,13 @@ def find_old_records(store: Store, older_than: timedelta, *, without: Collection
     return old[::-1]
 
 
-def _of_age(folders: Iterable[Path], older_than: timedelta) -> list[OldFolder]:
+def _of_age(folders: Iterable[Path], older_than: timedelta) -> OldFolders:
     """Return the folders whose newest file is older; links are not followed."""
-    old, oldest = [], time.time() - older_than.total_seconds()
+    old, oldest = {}, time.time() - older_than.total_seconds()
     for folder in folders:
         statuses = [Path(root, name).lstat() for root, _, names in os.walk(folder) for name in names]
         if max((status.st_mtime for status in statuses), default=folder.stat().st_mtime) <= oldest:
-            old.append(OldFolder(folder, sum(status.st_size for status in statuses)))
+            old[folder] = sum(status.st_size for status in statuses)
     return old
 
 
@@ -209,16 +205,16 @@ class Extent:
 class Obsolete:
     """What can be deleted, or was: trainings with all seeds, releases by number, records by the ids of builds."""
 
-    trainings: tuple[OldFolder, ...]
+    trainings: OldFolders
     releases: tuple[int, ...]
     garbage: Garbage
-    builds: tuple[OldFolder, ...]
+    builds: OldFolders
     records: tuple[str, ...]
 
     @property
     def bytes(self) -> int:
         """Size of all files, but for those of releases and records, which are small."""
-        return self.garbage.bytes + sum(old.bytes for old in (*self.builds, *self.trainings))
+        return self.garbage.bytes + sum(self.builds.values()) + sum(self.trainings.values())
 
     def paths(self) -> Iterator[str]:
         """Yield all paths: files of the store relative to it, the others whole."""
@@ -227,18 +223,17 @@ class Obsolete:
             yield release_name(number)
         for run_id in self.records:
             yield record_name(run_id)
-        for old in (*self.builds, *self.trainings):
-            yield str(old.path)
+        yield from map(str, (*self.builds, *self.trainings))
 
 
 def find_obsolete(settings: Project, store: Store, extent: Extent, *, delete: bool = False) -> Obsolete:
     """Find what is no longer needed, and delete each kind of it before the next is found, or nothing."""
     age = extent.older_than
-    trainings = find_old_runs(settings, age) if extent.trainings else []
+    trainings = find_old_runs(settings, age) if extent.trainings else {}
     if delete:
         trainings = remove(trainings, "an old training")
     # One that is trained again where a removed one was reads its release.
-    gone = () if delete else [old.path for old in trainings]
+    gone = () if delete else trainings
     releases = find_old_releases(settings, store, age, without=gone) if extent.releases else []
     for number in releases if delete else ():
         store.remove_release(number)
@@ -249,7 +244,7 @@ def find_obsolete(settings: Project, store: Store, extent: Extent, *, delete: bo
         remove(builds, "the page and the logs of a build")
         for run_id in records:
             store.remove_run(run_id)
-    return Obsolete(tuple(trainings), tuple(releases), garbage, tuple(builds), tuple(records))
+    return Obsolete(trainings, tuple(releases), garbage, builds, tuple(records))
 
 
 def delete_obsolete(settings: Project, store: Store, extent: Extent) -> Obsolete:

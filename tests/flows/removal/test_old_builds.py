@@ -93,7 +93,7 @@ def test_the_newest_page_stays_where_the_newest_build_has_none(built, builds):
     for number, build in enumerate((paged, bare), start=2):
         built.store.record_run(RunRecord(build.name, "build_features", "2099", number=number))
     settings = project_file.load(built.folder / "facetflow.toml")
-    assert find_old_builds(settings, built.store, timedelta(0)) == []
+    assert find_old_builds(settings, built.store, timedelta(0)) == {}
     assert paged.exists()
 
 
