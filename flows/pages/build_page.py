@@ -6,7 +6,7 @@ Everything on it comes from `build.json`, so it can be recreated.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import count, groupby, takewhile
 from typing import Any
 
 from markupsafe import Markup
@@ -88,10 +88,7 @@ def _joined(bars: Iterable[Bar], seconds: float) -> list[Bar]:
 
 def _ticks(seconds: float) -> list[float]:
     step = next((step for step in _STEPS if seconds / step <= _TICKS), _STEPS[-1] * (1 + seconds // (_TICKS * 86400)))
-    ticks = [0.0]
-    while 100 * (ticks[-1] + step) / seconds <= _LAST_TICK:
-        ticks.append(ticks[-1] + step)
-    return ticks
+    return list(takewhile(lambda tick: 100 * tick / seconds <= _LAST_TICK, count(0, step)))
 
 
 SHOWN_SHARDS = 300
