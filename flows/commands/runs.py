@@ -143,12 +143,7 @@ def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
     of_name = runs_named(settings.runs, encoder_name(runs[0]))
     older = [run for run in of_name if is_finished(run) and (run / METRICS_FILE).is_file()]
     instead = f", or compare {run_id(settings.runs, newest(older))}, which was evaluated" if older else ""
-    return f"{name!r}{meant} {_tell_suites(runs)}: run `facetflow evaluate {name}` first{instead}."
-
-
-def _tell_suites(runs: Sequence[Path]) -> str:
-    """Return which suites have evaluated runs that lack a complete evaluation."""
     named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
-    if not named:
-        return "has not been evaluated yet"
-    return f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
+    alone = f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
+    lacks = alone if named else "has not been evaluated yet"
+    return f"{name!r}{meant} {lacks}: run `facetflow evaluate {name}` first{instead}."
