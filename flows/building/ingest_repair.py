@@ -25,7 +25,6 @@ from features.ingest.unread import Memory
 from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import KEYS, SOURCES
-from features.stages.stage import Recipe
 from features.store.damage import Damage
 from features.store.reader import Provenance, StoreAhead
 from features.store.scope import ShardKey
@@ -45,7 +44,13 @@ def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], r
     Neighbours wait while embeddings, which they are drawn from, are damaged as well.
     """
     remade = make_again(project, store, damaged)
-    drawn = {shard: recipe for shard, recipe in _recipes_of_neighbours(store).items() if shard in remade["pairs"]}
+    committed = store.committed("pairs")
+    drawn = {
+        shard: origin.recipe
+        for (shard, mark), origin in store.provenance("pairs", first=True).items()
+        if shard in remade["pairs"] and committed[shard].fingerprint == mark
+        if origin.recipe is not None and counts_of(origin.recipe)
+    }
     of_corpora = {shard: rows for shard, rows in remade["pairs"].items() if shard not in drawn}
     commit_tables(store, run_id, {**remade, "pairs": of_corpora})
     for shard, recipe in drawn.items():
@@ -53,15 +58,6 @@ def repair_ingested(project: Project, store: Store, damaged: Sequence[Damage], r
     if any(remade.values()):  # all corpora are read again: scores and labels are now those of today
         Memory.of(store).model_copy(update={"keys": {}}).write(store)
     return [damage for damage in of_ingest(damaged) if damage.shard in remade[damage.table]]
-
-
-def _recipes_of_neighbours(store: Store) -> dict[Shard, Recipe]:
-    committed = store.committed("pairs")
-    return {
-        shard: origin.recipe
-        for (shard, mark), origin in store.provenance("pairs", first=True).items()
-        if origin.recipe is not None and counts_of(origin.recipe) and committed[shard].fingerprint == mark
-    }
 
 
 def of_ingest(damaged: Sequence[Damage]) -> list[Damage]:
