@@ -10,7 +10,7 @@ The part of a version after a plus is ignored: a GPU worker may have torch 2.13.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -145,7 +145,10 @@ class Preflight:
         }
         ours = info["client"]["packages"]
         compare(ours, versions, self._packages, cluster, self._said)
-        answers = self._ask(client, list(versions))
+        names = [name for models in self._models.values() for name in models.names]
+        files = [file for models in self._models.values() for file in models.files]
+        ask = partial(report, self._store.location, names, files)
+        answers = client.run(ask, workers=list(versions), on_error="return") if versions else {}
         there = workers_of(client)
         for worker, answer in answers.items():
             if worker not in there or isinstance(answer, CommClosedError):  # it has left, or the watch asks it again
@@ -169,12 +172,6 @@ class Preflight:
                 f"The scheduler {cluster} cannot use facetflow ({error}): install it there, as here, and start it "
                 "again, with its workers."
             ) from error
-
-    def _ask(self, client: Client, workers: Sequence[str]) -> Mapping[str, Any]:
-        names = [name for models in self._models.values() for name in models.names]
-        files = [file for models in self._models.values() for file in models.files]
-        ask = partial(report, self._store.location, names, files)
-        return dict(client.run(ask, workers=list(workers), on_error="return")) if workers else {}
 
     def _check_answer(self, who: str, answer: Mapping[str, Any], *, gpu: bool) -> None:
         if answer["code"] != OWN_CODE:
