@@ -38,6 +38,7 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
     from features.core.code import OWN_CODE
     from features.core.errors import FacetflowError
     from features.core.faults import NoStore
+    from features.models import locate
     from features.store.store import Store
 
     opened = unseen = None
@@ -45,15 +46,19 @@ def _report(store: str, models: Sequence[str], files: Sequence[Path]) -> dict[st
         opened = Store.open(store)
     except (FacetflowError, OSError) as error:
         unseen = None if isinstance(error, NoStore) else str(error)
+    missing = []
+    for name in models:
+        try:
+            locate(name)
+        except FacetflowError as error:
+            missing.append(str(error).rstrip("."))
+    missing += [f"there is no file {str(file)!r}; put one there" for file in files if not file.is_file()]
     return {
         "code": OWN_CODE,
         "store": opened and opened.id,
         "unseen": unseen,
         "writable": opened and _why_not_writable(opened.storage),
-        "missing": [
-            *_missing_models(models),
-            *(f"there is no file {str(file)!r}; put one there" for file in files if not file.is_file()),
-        ],
+        "missing": missing,
     }
 
 
@@ -73,16 +78,3 @@ def _why_not_writable(storage: "Storage") -> str | None:
     except OSError as error:
         return error.strerror or str(error)
     return None
-
-
-def _missing_models(names: Sequence[str]) -> list[str]:
-    from features.core.errors import FacetflowError
-    from features.models import locate
-
-    missing = []
-    for name in names:
-        try:
-            locate(name)
-        except FacetflowError as error:
-            missing.append(str(error).rstrip("."))
-    return missing
