@@ -1,9 +1,7 @@
 """`facetflow runs`, `report`, `compare`: trainings and their scores: all in a list, one in tables, two side by side."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +12,6 @@ from flows.console.options import JSON, encoder_option, export_option, page_opti
 from flows.console.tables import print_tables
 from flows.terminal import warn, write_json
 from training.evaluation.tables import as_frame
-
-if TYPE_CHECKING:  # commands import what they need when they run
-    from flows.project import Project
 
 
 @click.command()
@@ -89,7 +84,7 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.console.here import keep
     from flows.project import load
-    from flows.trainings.finished_runs import left_behind, runs_to_evaluate, shown_runs
+    from flows.trainings.finished_runs import left_behind, not_evaluated, runs_to_evaluate, shown_runs
     from flows.watching.file_progress import FileProgress
     from training.evaluation.comparison import compare_runs, comparison_table
     from training.evaluation.run import METRICS_FILE
@@ -106,7 +101,7 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         unfinished = left_behind(settings, [name])
         if not evaluated:
-            raise NotEvaluated(" ".join([_not_evaluated(settings, name, runs), *unfinished]))
+            raise NotEvaluated(" ".join([not_evaluated(settings, name, runs), *unfinished]))
         for sentence in unfinished:
             warn(sentence)
         if left_out:
@@ -130,20 +125,3 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
         write_json(dict(zip("ab", ids, strict=True)) | asdict(comparison))
     elif html is None:
         print_tables([comparison_table(comparison, *map(shown_runs, ids))])
-
-
-def _not_evaluated(settings: "Project", name: str, runs: Sequence[Path]) -> str:
-    """Return a sentence on runs that lack a complete evaluation, with an older run that has one."""
-    from flows.trainings.finished_runs import shown_runs
-    from training.evaluation.run import METRICS_FILE
-    from training.runs import encoder_name, is_finished, newest, run_id, runs_named
-
-    ids = [run_id(settings.runs, run) for run in runs]
-    meant = "" if ids == [name] else f", which means {shown_runs(ids)},"
-    of_name = runs_named(settings.runs, encoder_name(runs[0]))
-    older = [run for run in of_name if is_finished(run) and (run / METRICS_FILE).is_file()]
-    instead = f", or compare {run_id(settings.runs, newest(older))}, which was evaluated" if older else ""
-    named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
-    alone = f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
-    lacks = alone if named else "has not been evaluated yet"
-    return f"{name!r}{meant} {lacks}: run `facetflow evaluate {name}` first{instead}."

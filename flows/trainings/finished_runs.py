@@ -100,6 +100,19 @@ def shown_runs(ids: Sequence[str]) -> str:
     return ids[0] if len(ids) == 1 else f"{ids[0].rpartition('/')[0]} ({len(ids)} seeds)"
 
 
+def not_evaluated(settings: project.Project, name: str, runs: Sequence[Path]) -> str:
+    """Return a sentence on runs behind a name that lack a complete evaluation, with an older run that has one."""
+    ids = [run_id(settings.runs, run) for run in runs]
+    meant = "" if ids == [name] else f", which means {shown_runs(ids)},"
+    of_name = runs_named(settings.runs, encoder_name(runs[0]))
+    older = [run for run in of_name if is_finished(run) and (run / METRICS_FILE).is_file()]
+    instead = f", or compare {run_id(settings.runs, newest(older))}, which was evaluated" if older else ""
+    named = sorted({suite for run in runs for file in run.glob("metrics-*.json") for suite in file.stem.split("-")[1:]})
+    alone = f"was evaluated by {' and '.join(named)} alone (--suite), and only complete evaluations are compared"
+    lacks = alone if named else "has not been evaluated yet"
+    return f"{name!r}{meant} {lacks}: run `facetflow evaluate {name}` first{instead}."
+
+
 def check_suites(settings: project.Project, run: Path, asked: Sequence[str]) -> None:
     """Check that the kind of a run has the suites asked for."""
     suites = suites_of(read_encoder_job(run / TRAINING_JOB).settings.kind)
