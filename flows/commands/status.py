@@ -18,7 +18,6 @@ from flows.console.tables import print_tables
 from flows.terminal import write_json
 
 if TYPE_CHECKING:  # commands import what they need when they run
-    from features.store.differences import ReleaseDifference
     from features.store.runs import RunRecord
     from features.store.store import Store
     from flows.project import Project
@@ -210,6 +209,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     """
     from features.store.differences import compare_releases
     from features.store.store import Store
+    from flows.pages.difference import difference_tables, drift_table, render_difference
     from flows.project import load
 
     check_page(html, as_json=as_json)
@@ -219,14 +219,19 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     releases = [store.release(number) for number in numbers]
     difference = compare_releases(store, *releases)
     if html is not None:
-        from flows.pages.difference import render_difference
-
         write_text(html, [render_difference(difference, settings.name, *(release.created for release in releases))])
         say_written(f"the comparison of releases {difference.old} and {difference.new}", html)
     if as_json:
         write_json(difference.as_json())
-    elif html is None:
-        _print_difference(difference)
+    if as_json or html is not None:
+        return
+    if difference.none:
+        click.echo(f"Releases {difference.old} and {difference.new} have the same rows, rejects and recipes.")
+        return
+    click.echo(f"Release {difference.new} compared with release {difference.old}")
+    for change in difference.recipes:
+        click.echo(f"  recipe of {change}")
+    print_tables([*difference_tables(difference), *([drift_table(difference.drift)] if difference.drift else [])])
 
 
 def _compared(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
@@ -238,15 +243,3 @@ def _compared(releases: list[int], old: int | None, new: int | None) -> tuple[in
         return old, new
     there = f"only release {releases[0]}" if releases else "no release yet"
     raise NoRelease(f"There is {there}, so nothing can be compared: build again after a change.")
-
-
-def _print_difference(difference: "ReleaseDifference") -> None:
-    from flows.pages.difference import difference_tables, drift_table
-
-    if difference.none:
-        click.echo(f"Releases {difference.old} and {difference.new} have the same rows, rejects and recipes.")
-        return
-    click.echo(f"Release {difference.new} compared with release {difference.old}")
-    for change in difference.recipes:
-        click.echo(f"  recipe of {change}")
-    print_tables([*difference_tables(difference), *([drift_table(difference.drift)] if difference.drift else [])])
