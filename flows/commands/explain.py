@@ -2,10 +2,9 @@
 
 import os
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,10 +13,6 @@ from features.core.wording import counted
 from flows.console.one_shot import check_page, name_wrong, say_written
 from flows.console.options import FILE, INPUT, encoder_option, in_utf8, page_option
 from flows.terminal import Verbosity, say, verbosity, warn, write_json
-
-if TYPE_CHECKING:
-    from features.corpora.pair_tables import PairCells
-    from flows.console.here import Here
 
 
 @click.command()
@@ -69,6 +64,7 @@ def explain(
     predicts without graphs. A row of --pairs that is wrong or lacks a sentence keeps its place without an explanation;
     it is named on stderr, and the exit code is 2.
     """
+    from features.corpora.pair_tables import PairCells, read_pair_rows
     from flows.console.explaining import Explainer
     from flows.console.explanation_table import print_explanations
     from flows.console.here import Here
@@ -77,7 +73,11 @@ def explain(
         raise click.UsageError("--no-graphs and --graphs contradict each other; leave one of them out")
     check_page(html, *([table] if table else []), *graphs, as_json=as_json)
     here = Here.read(project)
-    rows = _rows(sentences, table, here)
+    if len(sentences) != (2 if table is None else 0):
+        example = 'facetflow explain "two cats look" "a cat looks"'
+        raise click.UsageError(f"give two sentences in quotes, as in: {example}; or a table with --pairs")
+    advice = "call the two sentence_a and sentence_b"
+    rows = [PairCells(1, *sentences)] if table is None else read_pair_rows(table, (), here.corpora, warn, advice)
     pairs = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]
     explainer = Explainer(here, encoder)
     if explainer.folder is None and (no_graphs or shared is not None):
@@ -112,18 +112,6 @@ def explain(
     wrong = [row for row in rows if row.problem]
     name_wrong([f"{shown(table or STANDARD, 'standard input')}, line {row.line}: {row.problem}." for row in wrong])
     return 2 if wrong or (explainer.folder is None and len(compared) < len(explanations)) else 0
-
-
-def _rows(sentences: Sequence[str], table: Path | None, here: "Here") -> "list[PairCells]":
-    from features.corpora.pair_tables import PairCells, read_pair_rows
-
-    if table is not None and not sentences:
-        return read_pair_rows(table, (), here.corpora, warn, "call the two sentence_a and sentence_b")
-    if table is None and len(sentences) == 2:
-        return [PairCells(1, *sentences)]
-    raise click.UsageError(
-        'give two sentences in quotes, as in: facetflow explain "two cats look" "a cat looks"; or a table with --pairs'
-    )
 
 
 @click.command()
