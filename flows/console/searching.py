@@ -15,6 +15,7 @@ from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
+from training.encoders.input_length import count_cut, tell_cut_off, tell_unknown
 from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.search.blocks import VectorBlocks
@@ -63,8 +64,6 @@ class Searcher:
             return searched.encoded.vectors(self.chosen.folder, self.chosen.task)
 
         def embed_new(new: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-            from training.encoders.input_length import count_cut, tell_cut_off
-
             with FileProgress("texts") as progress:
                 yield from embed_in_parts(self.model, new, self.chosen.task, progress)
             if cut := tell_cut_off(count_cut(self.model, new)):
@@ -76,8 +75,6 @@ class Searcher:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text, (1, d); it is not stored."""
-        from training.encoders.input_length import count_cut, tell_unknown
-
         if count_cut(self.model, [text]):
             warn("Note: the text to search for is longer than the encoder's input: its end has no effect.")
         if unknown := tell_unknown(self.model, text):
