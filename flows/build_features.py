@@ -57,7 +57,7 @@ from flows.clusters import cluster
 from flows.clusters.worker_start import get_ready
 from flows.pages.build_facts import FactKeeper, end_killed
 from flows.pages.run_artifacts import BuildArtifacts
-from flows.removal.retention import clean_up, delete_by_age
+from flows.retention import clean_up, delete_by_age
 from flows.server.outbox import Outbox, emit_release, telling_the_server
 from flows.server.passwords import without_passwords
 from flows.stages import Chain, chain, check

@@ -49,7 +49,7 @@ def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_
     from features.store.store import Store
     from flows.building.store_access import only_writer
     from flows.project import load
-    from flows.removal.retention import Extent, clean_up, delete_obsolete, find_obsolete, in_words
+    from flows.retention import Extent, clean_up, delete_obsolete, find_obsolete, in_words
 
     settings = load(project)
     store = Store.open(settings.store)

@@ -8,7 +8,7 @@ import pytest
 from features.core.durable import TEMPORARY
 from features.core.leftovers import held_file, held_folder
 from features.store.store import Store
-from flows.removal.retention import clean_up
+from flows.retention import clean_up
 
 LEFT = (
     "builds/20260101T000000-aaaa/_tmp-1a",

@@ -17,10 +17,10 @@ from features.store.runs import FailedShard, RunRecord, now
 from features.store.storage import FolderStorage
 from features.store.store import Store
 from flows import project as project_file
+from flows import retention
 from flows.command_line import run
 from flows.project import RetentionSettings
-from flows.removal import retention
-from flows.removal.retention import (
+from flows.retention import (
     Extent,
     delete_by_age,
     delete_obsolete,

@@ -9,7 +9,7 @@ import pytest
 from features.store.runs import RunRecord
 from flows import project as project_file
 from flows.building.store_access import only_writer
-from flows.removal.retention import find_old_builds
+from flows.retention import find_old_builds
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -16,8 +16,8 @@ from features.core.errors import ModelError
 from features.core.faults import RunGone
 from features.store.store import Store
 from flows import project as project_file
-from flows.removal import retention
-from flows.removal.retention import clean_up, find_old_runs, remove
+from flows import retention
+from flows.retention import clean_up, find_old_runs, remove
 from training.evaluation.promotion import promote
 from training.run_records import LOCK, in_use, unused
 from training.runs import all_runs, group_of
