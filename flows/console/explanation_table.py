@@ -105,11 +105,17 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
     if alone:
         table.add_column("compares", no_wrap=True)
     for facet in shown:
-        name, measured, *of_encoder, note = _cells(facet)
+        correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
+        if facet.interval is not None:
+            correlation += f" ({facet.interval[0]:.2f})"
+        standing = _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %"
+        of_encoder = (_number(facet.prediction), _number(facet.similarity), standing, correlation)
+        doubt = "?" if facet.is_doubtful else "≠" if facet.disagrees else ""
+        note = f"{'blind' if facet.blind else facet.mark} {doubt}".strip()
         style, faint = _STYLES[facet.mark], "dim" if facet.is_doubtful else ""
         table.add_row(
-            Text(name, style or faint),
-            Text(measured, style),
+            Text(visible(facet.name), style or faint),
+            Text(facet.told_measured, style),
             *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
             *([Text(BUILT_IN[facet.name].compares if facet.name in BUILT_IN else "", "dim")] if alone else []),
@@ -120,23 +126,6 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
     if explanation.similarity is not None:
         table.add_row("sentence", "", "", f"{explanation.similarity:.2f}", "", "", "", style="bold")
     return table
-
-
-def _cells(facet: FacetReading) -> tuple[str, ...]:
-    correlation = _UNKNOWN if facet.spearman is None else f"{facet.spearman:.2f}"
-    if facet.interval is not None:
-        correlation += f" ({facet.interval[0]:.2f})"
-    doubt = "?" if facet.is_doubtful else "≠" if facet.disagrees else ""
-    notes = f"{'blind' if facet.blind else facet.mark} {doubt}".strip()
-    return (
-        visible(facet.name),
-        facet.told_measured,
-        _number(facet.prediction),
-        _number(facet.similarity),
-        _UNKNOWN if facet.standing is None else f"{100 * facet.standing:.0f} %",
-        correlation,
-        notes,
-    )
 
 
 def _number(value: float | None) -> str:
