@@ -2,9 +2,8 @@
 
     guard       who is let in
     server      the addresses, also by OpenAPI, and a server at 127.0.0.1
-    background  one thread that loads models and computes; a page says how far it is
     views       what a view is: a form with an address, and its answer as a page or as JSON
-    session     what views share: project, models, what was asked before
+    session     what views share: project, what was asked before, and a thread that loads models and computes
     pair        two sentences
     searching   texts, by facets
     map         texts in two dimensions

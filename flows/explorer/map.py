@@ -21,9 +21,9 @@ from features.sentences import normalise, sentence_id
 from features.store.reader import decoding
 from features.store.releases import Release
 from features.store.store import Store
-from flows.explorer.background import Tell
 from flows.explorer.data import JOINED
 from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of
+from flows.explorer.session import Tell
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 from training.attribution import WHOLE, facet_dimensions
 from training.encoders.s3bert.facets import FacetLayout

@@ -10,8 +10,7 @@ from features.core.faults import EmptyText, NoEncoder
 from features.sentences import normalise
 from flows.console.explaining import Explainer
 from flows.console.searching import rows_of, texts_among
-from flows.explorer.background import Tell
-from flows.explorer.session import Asked, Session
+from flows.explorer.session import Asked, Session, Tell
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.search.blocks import VectorBlocks, best_texts, facet_cosines, weighted_scores

@@ -20,8 +20,7 @@ from features.core.pages import render
 from features.core.wording import clipped, did_you_mean
 from flows.console.explaining import Explainer
 from flows.console.failures import fault_of
-from flows.explorer.background import Working
-from flows.explorer.session import Session
+from flows.explorer.session import Session, Working
 
 PATIENCE = 2.0
 """Seconds before a page says what is being done; JSON waits for as long as it takes."""

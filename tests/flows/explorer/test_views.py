@@ -37,7 +37,7 @@ from features.sentences import normalise
 from features.store.store import Store
 from flows.console.here import Here
 from flows.explorer import sentence, session
-from flows.explorer.background import Background, Working
+from flows.explorer.session import Background, Working
 from flows.explorer.views import Query
 from training.encoded_files import encode_file
 from training.encoders.s3bert.facet_reading import FacetReading
