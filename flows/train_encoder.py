@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from prefect import flow
 
@@ -22,7 +23,7 @@ from flows.trainings.training_process import run_job
 from training.encoders.settings import EncoderSettings
 from training.jobs import TRAIN, Source, TrainingJob
 from training.run_records import recorded
-from training.runs import ENCODER, is_finished, run_id
+from training.runs import ENCODER, PER_SECOND, is_finished, run_id, training_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,14 @@ class TrainedEncoder:
     release: int
     seed: int
     was_done: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values, with what its training reported."""
+        course = training_of(self.folder)
+        reported = {"steps", "best_step", "dev", "seconds"}
+        described = asdict(self) | {"encoder": str(self.folder)}
+        del described["folder"]
+        return described | {key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)}
 
 
 @flow(name="train_encoder", persist_result=False)

@@ -1,7 +1,6 @@
 """`facetflow train` and `evaluate`: train encoders on a release of the store, and score them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,23 +43,13 @@ def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: 
 
     def tell(encoders: Sequence[Any]) -> None:
         if as_json:
-            write_json([_described(encoder) for encoder in encoders])
+            write_json([encoder.as_json() for encoder in encoders])
             return
         for encoder in encoders:
             done = "Already trained with the same settings and data:" if encoder.was_done else "Trained"
             click.echo(f"{done} {encoder.folder}")
 
     _run("train_encoder", project, check, tell, release=release, names=list(names), seeds=seeds)
-
-
-def _described(encoder: Any) -> dict[str, Any]:
-    from training.runs import PER_SECOND, training_of
-
-    course = training_of(encoder.folder)
-    reported = {"steps", "best_step", "dev", "seconds"}
-    described = asdict(encoder) | {"encoder": str(encoder.folder)}
-    del described["folder"]
-    return described | {key: course[key] for key in course if key in reported or key.endswith(PER_SECOND)}
 
 
 @click.command()
