@@ -91,7 +91,7 @@ def encode(
 @click.argument("file", type=FILE)
 @output_options("parquet", "jsonl")
 @click.option("--vector", "column", default="vector", metavar="COLUMN", help="Column with the vectors.")
-@encoder_option(" the project's in use, if it has facets, else s3bert-minilm-map")
+@encoder_option(" the one in use of those of the project with facets, else s3bert-minilm-map")
 @DEVICE
 @click.pass_obj
 def facets(
@@ -115,8 +115,8 @@ def facets(
         table = read_table(file)
         vectors = _vectors(table, file, column)
         here = Here.read(project)
-        folder, name = named_or_in_use(here.runs, encoder, among=here.encoders)
-        if encoder is None and (name == BUNDLED_ENCODER or not (folder / FILE_NAME).is_file()):
+        folder, name = named_or_in_use(here.runs, encoder, here.encoders, FILE_NAME)
+        if encoder is None and name == BUNDLED_ENCODER:
             folder, name = named_or_in_use(here.runs, BUNDLED_MAP)
         here.use(folder, encoder)
         layout = FacetLayout.load(folder)

@@ -127,3 +127,17 @@ def test_a_project_whose_encoders_have_no_facets_uses_the_map_of_the_package(mad
     (run_folder / "encoder/modules.json").write_text(json.dumps(modules))
     (run_folder / "encoder/router_config.json").write_text(json.dumps({"structure": {"animal": [], "place": []}}))
     assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0, "no route is asked for"
+
+
+def test_an_encoder_of_the_project_with_facets_is_used_beside_one_without_that_was_trained_later(
+    made, word_encoder, capsys
+):
+    Path("facetflow.toml").write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
+    for name, encoder, kind in (("maps", "encoder", "s3bert"), ("aspects", word_encoder, "aspect")):
+        run_folder = Path(f"runs/{name}/00001-abcdef/seed-0")
+        shutil.copytree(encoder, run_folder / "encoder")
+        (run_folder / "train.json").write_text("{}")
+        training = {"backbone_digest": digest(word_encoder), "settings": {"kind": kind, "backbone": str(word_encoder)}}
+        (run_folder / "encoder/training.json").write_text(json.dumps(training))
+    assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0
+    assert "by maps" in capsys.readouterr().err
