@@ -57,7 +57,7 @@ def score() -> None:
 @click.option(
     "--resamples",
     default=1000,
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 1_000_000),
     help="Bootstrap samples for the intervals; 0 for no intervals.",
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Seed of the bootstrap.")

@@ -48,7 +48,7 @@ DEVICE = click.option(
     callback=_device,
     help="cpu, cuda or cuda:N; auto uses a GPU if there is one.",
 )
-THREADS = click.option("--threads", type=click.IntRange(min=1), help="CPU threads; the library decides by default.")
+THREADS = click.option("--threads", type=click.IntRange(1, 1024), help="CPU threads; the library decides by default.")
 ASPECT = click.option("--aspect", help="Compare texts in this respect, by the encoder or the route trained for it.")
 ENCODER = click.option(
     "--encoder",

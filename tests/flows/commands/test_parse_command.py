@@ -130,6 +130,11 @@ def test_a_device_that_is_none_is_refused(sentences: Path, capsys: pytest.Captur
         assert told(capsys.readouterr().err, Usage)
 
 
+def test_more_threads_than_torch_can_count_are_refused(sentences: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["parse", "dependencies", str(sentences), "-o", "-", "--threads", "1" + "0" * 23]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_an_output_that_cannot_be_written_is_told_before_the_work(
     sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,11 @@ def test_standard_output_holds_one_thing(files, capsys):
     assert told(capsys.readouterr().err, Usage)
 
 
+def test_more_resamples_than_a_life_is_long_are_refused(files, capsys):
+    assert run(["score", *files, "--resamples", "1" + "0" * 23]) == 1
+    assert told(capsys.readouterr().err, Usage)
+
+
 def test_gold_graphs_from_standard_input(files, capsys, monkeypatch):
     command = ["score", "--metrics", "smatch", "--json"]
     assert run([*command, *files]) == 0
