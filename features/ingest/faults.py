@@ -135,7 +135,7 @@ def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]
 
 
 def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]:
-    """Yield the corpora of which one text of a sample in twenty, or more, is not English."""
+    """Yield the corpora of which more than one text in twenty of a sample is not English."""
     for each in read:
         splits = [] if isinstance(each, CorpusPairs) else [split.texts.values() for split in each.splits.values()]
         texts = each.texts if isinstance(each, CorpusPairs) else pl.Series([*chain(*splits)], dtype=pl.String)
