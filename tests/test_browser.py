@@ -1,5 +1,6 @@
 """The browser of the tests: it must find what it is there to find, and only in the page that it is shown."""
 
+import base64
 import io
 
 from markupsafe import Markup
@@ -66,6 +67,16 @@ def test_what_colours_tell_stays_on_paper_and_where_colours_are_forced_and_no_ta
     found = browser.run(look)
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert found == ["rgb(217, 115, 13)", "exact", "visible", "Last"]
+
+
+def test_what_fits_a_sheet_of_paper_takes_one(browser, tmp_path):
+    page = tmp_path / "page.html"
+    body = Markup('<main><div style="height: 300px"></div></main>')
+    page.write_text(render("features.core.pages/page.html", title="A page", body=body))
+    browser.show(page)
+    sheet = {"paperHeight": 384 / 96, "marginTop": 0, "marginBottom": 0}
+    printed = base64.b64decode(browser.driver.execute_cdp_cmd("Page.printToPDF", sheet)["data"])
+    assert b"/Count 1\n" in printed
 
 
 def edges(browser, number):
