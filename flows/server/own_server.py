@@ -96,12 +96,12 @@ class OwnServer:
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}/api"
         self.credentials = f"facetflow:{secrets.token_urlsafe(32)}"
-        leases = "filesystem" if lasting else "memory"
+        database = (home / "prefect.db").absolute().as_uri()  # of a path alone, SQLAlchemy would take "?" for its end
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         self._environment |= QUIET | {
             "PREFECT_HOME": str(self.home),
             # A prefect.toml or .env in this folder may name that of another server.
-            "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{self.home / 'prefect.db'}",
+            "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{database}?uri=true",
             "PREFECT_SERVER_API_AUTH_STRING": self.credentials,
             "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": self.url.removesuffix("/api"),
             "PREFECT_SERVER_UI_API_URL": self.url,
@@ -111,13 +111,13 @@ class OwnServer:
             # Without blocks to register there is nothing to memoise, and Dask need not be imported for it.
             "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
             "PREFECT_SERVER_UI_ENABLED": str(lasting).lower(),
-            # Otherwise the slots that runs hold would be forgotten when the server is restarted.
-            "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": f"prefect.server.concurrency.lease_storage.{leases}",
             # Events of a build are confirmed once written; by default that happens every 5 s.
             "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_FLUSH_INTERVAL": "0.2",
         }
         if lasting:
             self._environment |= {
+                # Otherwise the slots that runs hold would be forgotten when the server is restarted.
+                "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
                 # Remove runs after 90 days, as events after a week; by default they stay, and the database grows.
                 "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
                 # After a night without `up` all that is scheduled ahead is late: not more than until its next look.

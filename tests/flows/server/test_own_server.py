@@ -219,6 +219,18 @@ def test_a_lasting_server_writes_its_pages_where_its_user_may(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_folder_of_any_name_holds_the_database(tmp_path):
+    (home := tmp_path / "a b?c#d%41é").mkdir()
+    server = OwnServer(home)
+    try:
+        server.wait_until_ready()
+    finally:
+        server.stop()
+    assert (home / "prefect.db").is_file()
+    assert list(tmp_path.iterdir()) == [home]
+
+
+@pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 def test_a_busy_server_answers(tmp_path):
