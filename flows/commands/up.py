@@ -112,14 +112,14 @@ def deploy(project: Path, cron: str | None, pool: str) -> None:
     """
     from flows import deployments
 
-    url = configured_api()
-    if url is None:
+    if (url := configured_api()) is None:
         raise NoServer(
             "No Prefect server is configured: run `facetflow up` for one on this machine, or set PREFECT_API_URL."
         )
     with prefect_api():
         made = deployments.deploy(project, cron=cron, pool=pool)
-    if (service := running()) is not None and service.url == shown(url):
+    of_up = (service := running()) is not None and service.url == shown(url)
+    if of_up:
         record_project(project, cron)
     click.echo(f"Deployed {', '.join(made.names)} at {shown(url)}.")
-    click.echo(deployments.next_steps(made, pool))
+    click.echo(deployments.next_steps(made, None if of_up and pool == deployments.POOL else pool))

@@ -429,7 +429,7 @@ def test_a_port_that_cannot_be_had_again_is_followed_by_any(state, monkeypatch, 
     assert (state / "prefect").stat().st_mode & 0o777 == 0o700, "what an earlier version made"
 
 
-def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(state, monkeypatch, tmp_path):
+def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(state, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("flows.commands.up.configured_api", lambda: WITH_PASSWORD)
     monkeypatch.setattr("flows.commands.up.prefect_api", nullcontext)
     monkeypatch.setattr("flows.commands.up.running", lambda: Running(1, UP["url"]))
@@ -437,6 +437,9 @@ def test_a_project_that_deploy_adds_to_the_server_of_up_is_registered_again_too(
     file = tmp_path / "facetflow.toml"
     assert run(["deploy", "--project", str(file), "--cron", "0 3 * * *"]) == 0
     assert up_record.projects() == {str(file): "0 3 * * *"}
+    assert "prefect worker start" not in capsys.readouterr().out, "that of `up` runs"
+    assert run(["deploy", "--project", str(file), "--pool", "gpu"]) == 0
+    assert "prefect worker start --pool gpu" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("damaged", ["{", "null"])
