@@ -65,7 +65,7 @@ def list_models(*, as_json: bool) -> None:
 def pull(names: tuple[str, ...], source: Path | None) -> None:
     """Pull models by NAMES.
 
-    By default these are the two that the default settings name.
+    By default these are the two that the default settings name. What is here, undamaged, stays, and --from is not read.
     """
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
