@@ -25,7 +25,7 @@ class _ParserSettings(Closed):
         enabled: None makes what an encoder reads; True that of all sentences; False nothing.
     """
 
-    threads: int | None = Field(default=None, ge=1)
+    threads: int | None = Field(default=None, ge=1, le=1024)
     max_words: int = Field(default=512, ge=1)
     enabled: bool | None = None
 
@@ -144,7 +144,7 @@ class LabelVectorSettings(Closed):
     model: str = "all-MiniLM-L6-v2"
     file: Path | None = None
     device: Device = "auto"
-    threads: int | None = Field(default=None, ge=1)
+    threads: int | None = Field(default=None, ge=1, le=1024)
 
     @model_validator(mode="after")
     def _glove_needs_a_file(self) -> Self:

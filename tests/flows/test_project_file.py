@@ -132,6 +132,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
         (f'name = "p"\n{CORPUS}{ENCODER}temperature = 0.1\n', UnknownKey),
         (f'name = "p"\n{CORPUS}[leakage]\ndataset = "stsb"\n', UnknownKey),
         (f'name = "p"\n{CORPUS}{ENCODER}[[encoders.loop]]\nepochs = 3\n', WrongValue),
+        (f'name = "p"\n{CORPUS}{ENCODER}loop = {{ threads = 18446744073709551616 }}\n', WrongValue),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(write, text, fault):
