@@ -38,7 +38,7 @@ def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @encoder_option(", of those that `evaluate` scores, the one trained last")
-@export_option("Write the numbers of the tables, unrounded, to one table: .csv, .tsv, .jsonl or .parquet.")
+@export_option("Write the numbers of the tables, not × 100 nor rounded, to one table: .csv, .tsv, .jsonl or .parquet.")
 @click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
 @click.pass_obj
 def report(project: Path, *, encoder: str | None, export: Path | None, as_json: bool) -> None:

@@ -60,7 +60,7 @@ def table(title: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any
 
 
 def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
-    """Return the numbers of tables before they were rounded for display, one per row, for CSV, JSON and Parquet.
+    """Return the numbers of tables as they are, not × 100 nor rounded, one per row, for CSV, JSON and Parquet.
 
     `table`, `row` and `column` by their names; `value`, or the ends `low` and `high` of an interval.
     """
