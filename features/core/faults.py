@@ -176,7 +176,7 @@ class OtherText(InputError, code="FF137"):
 
 
 class ScoredDifferently(InputError, code="FF138"):
-    """Scores were taken on different data and cannot be compared: evaluate on one release and split."""
+    """Scores were taken on different data and cannot be compared: evaluate runs of one release on one split."""
 
 
 class NotEvaluated(InputError, code="FF139"):

@@ -101,7 +101,8 @@ def compare_runs(a: Sequence[Path], b: Sequence[Path], bootstrap: Bootstrap | No
         reasons = "; ".join(f"{name}: {reason}" for name, reason in sides.left_out.items())
         why = f" ({reasons})" if reasons else ""
         raise ScoredDifferently(
-            f"The encoders have no score in common{why}; evaluate all of them on one release and split."
+            f"The encoders have no score in common{why}: a run is scored on its own release and on the sets under "
+            "[[evaluation]]. Compare runs of one release and split, or name such sets and evaluate again."
         )
     caveats = tuple(tell(NOTES, "use", *use, sorted(by)) for use, by in used.items())
     return Comparison(sides.runs, basis, tuple(scores), sides.left_out, tuple(same), caveats)
