@@ -25,10 +25,10 @@ from flows.console.options import (
 )
 from flows.console.tables import print_tables
 from flows.terminal import write_json
-from training.evaluation.tables import ScoreTable
+from training.evaluation.tables import ScoreTable, ends
 
 if TYPE_CHECKING:
-    from features.metrics.corpus_scores import CorpusScore, Estimate
+    from features.metrics.corpus_scores import CorpusScore
     from features.parsers.srl.scoring import Counts, SrlScore
 
 
@@ -125,7 +125,7 @@ def _print_metrics(scores: "list[CorpusScore]") -> None:
         (
             line.metric,
             *(f"{100 * value:.2f}" for value in (line.precision.value, line.recall.value, line.f1.value)),
-            _interval(line.f1),
+            ends(asdict(line.f1)),
             f"{100 * line.macro_f1.value:.2f}",
             # Rounded down: 100 % is every pair.
             "" if line.proven is None else f"{math.floor(10_000 * line.proven) / 100:g} %",
@@ -135,12 +135,6 @@ def _print_metrics(scores: "list[CorpusScore]") -> None:
     print_tables([ScoreTable(f"{counted(scores[0].pairs, 'pair')} of graphs, × 100", columns, rows)])
     for line in scores:
         click.echo(line.signature)
-
-
-def _interval(estimate: "Estimate") -> str:
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f"{100 * estimate.low:.1f} – {100 * estimate.high:.1f}"
 
 
 @score.command()

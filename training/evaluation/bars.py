@@ -47,7 +47,7 @@ class Bar:
     def of(cls, row: Mapping[str, Any], about: str, marks: Mapping[str, float | None], verdict: str = "") -> Self:
         """Return the bar of a row of a result, with baselines that may be undefined; all in [-1, 1]."""
         ends = row["encoder_interval"]
-        known = ends is not None and ends["low"] is not None and ends["high"] is not None
+        known = ends is not None and ends["low"] not in (None, ends["high"])
         return cls(
             name=row["name"],
             about=about,

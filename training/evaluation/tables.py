@@ -114,7 +114,7 @@ def hundred(value: float | None) -> str:
 
 def ends(interval: Mapping[str, float | None] | None) -> str:
     """Return the interval of a score times 100, or a dash where it is unknown."""
-    if interval is None or interval["low"] is None:
+    if interval is None or interval["low"] in (None, interval["high"]):  # draws of equal items say nothing of others
         return UNDEFINED
     return f"{hundred(interval['low'])} to {hundred(interval['high'])}"
 

@@ -83,6 +83,13 @@ def test_the_table_fits_a_terminal_of_80_columns(files, capsys):
     assert "…" not in "".join(said)
 
 
+def test_graphs_that_all_agree_have_no_interval(tmp_path, capsys):
+    (tmp_path / "gold.txt").write_text("(b / bark-01)\n\n" * 6)
+    assert run(["score", *[str(tmp_path / "gold.txt")] * 2, "--metrics", "smatch"]) == 0
+    (row,) = (line.split() for line in capsys.readouterr().out.splitlines() if " smatch " in line)
+    assert row == ["smatch", *["100.00"] * 3, "–", "100.00", "100", "%"]
+
+
 def test_standard_output_holds_one_thing(files, capsys):
     assert run(["score", *files, "--metrics", "smatch", "--resamples", "0", "-o", "-"]) == 0
     table = pl.read_csv(capsys.readouterr().out.encode(), separator="\t")

@@ -100,6 +100,14 @@ def test_a_bar_whose_interval_holds_0_is_not_filled():
     assert "–</span>" in rows[2]
 
 
+def test_a_score_that_no_draw_changes_has_no_interval():
+    """All right: how many of others would be right is not known to a draw of these."""
+    rows = [score("srl", 1.0, 0.0)]
+    table = score_tables(evaluation(rows, 72))[0]
+    assert table.rows[0][table.columns.index("95 %")] == "–"
+    assert "interval" not in re.findall(r'aria-label="(srl[^"]*)"', chart_facets(rows))[0]
+
+
 def test_every_mark_lies_on_the_axis():
     marks = (Mark("low", "circle"), Mark("high", "square"))
     drawn = draw_bars([Bar("a", "", 5.0, (-99.0, 7.0), {"low": -100.0, "high": 100.0})], marks, of="x", axis="y")
