@@ -45,8 +45,8 @@ def test_intervals_hold_their_order_and_stay_in_range(rows, seed):
 
 def test_where_no_side_has_anything_both_agree_and_where_one_has_not_nothing_is_found():
     assert scored([(0, 0, 0)]).f1.value == scored([(0, 0, 0)]).precision.value == 1.0
-    nothing = scored([(0, 3, 0)])
-    assert (nothing.precision.value, nothing.recall.value, nothing.f1.value) == (0.0, 0.0, 0.0)
+    for nothing in (scored([(0, 3, 0)]), scored([(0, 0, 3)])):
+        assert (nothing.precision.value, nothing.recall.value, nothing.f1.value) == (0.0, 0.0, 0.0)
 
 
 def test_a_seed_fixes_the_interval_and_pairs_that_are_all_alike_have_none():
@@ -54,8 +54,9 @@ def test_a_seed_fixes_the_interval_and_pairs_that_are_all_alike_have_none():
     one, same, other = scored(rows, seed=1), scored(rows, seed=1), scored(rows, seed=2)
     assert one == same
     assert one.f1.low != other.f1.low
-    alike = scored([(3, 4, 4)] * 20)
-    assert alike.f1.low == pytest.approx(alike.f1.high) == pytest.approx(0.75)
+    alike = scored([(3, 4, 6)] * 20)
+    for estimate, value in ((alike.precision, 1 / 2), (alike.recall, 3 / 4), (alike.f1, 3 / 5)):
+        assert estimate.low == pytest.approx(estimate.high) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(("pairs", "known"), [(1, False), (FEWEST - 1, False), (FEWEST, True)])

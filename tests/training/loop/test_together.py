@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from features.core.leftovers import _SCRATCH_NAME
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
 from training.loop.settings import LoopSettings
-from training.loop.together import MEETING, all_processes
+from training.loop.together import MEETING, all_processes, over_all
 
 
 @pytest.fixture
@@ -43,6 +44,15 @@ def test_two_processes_have_the_losses_of_one(make_job):
     assert losses(two, "loss")[:50] == pytest.approx(losses(one, "loss")[:50], abs=1e-4)
     assert losses(two, "dev_loss") == pytest.approx(losses(one, "dev_loss"), abs=1e-4)
     assert "WORLD_SIZE" not in os.environ
+
+
+def test_the_mean_of_what_processes_return_is_that_of_all_their_items(monkeypatch):
+    """As for losses of words, of which each process has its own number."""
+    items = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([6.0])
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("torch.distributed.all_reduce", lambda total: total.fill_(4))
+    shares = [over_all(mine.mean(), torch.tensor(len(mine))) for mine in items]
+    assert torch.stack(shares).mean() == torch.cat(items).mean()
 
 
 LEAVING = """
