@@ -22,6 +22,7 @@ from features.core.faults import (
     TableFileDamaged,
     TooManyRejects,
     UnknownTable,
+    WrittenByAnother,
 )
 from features.stages.stage import Recipe
 from features.store import delta
@@ -80,6 +81,13 @@ def test_a_new_release_is_above_numbers_that_are_taken(store, build):
     build()
     assert store.publish("run-1", stages=stages(), after=4).number == 5
     assert store.publish("run-2", stages=stages(), after=7).number == 5, "nothing changed"
+
+
+def test_a_number_that_another_process_took_meanwhile_is_refused(store, build):
+    build()
+    release = store.publish("run-1", stages=stages())
+    with refused(WrittenByAnother):
+        write_release(store.storage, release)
 
 
 def test_release_says_what_it_holds(store, build, recipes, filled):
