@@ -84,15 +84,14 @@ def score_corpus(
     for position, name in enumerate(counts):
         columns = slice(4 * position, 4 * position + 4)
         totals, drawn = rows[:, columns].sum(axis=0, keepdims=True), draws[:, columns]
-        total, drawn_counts = totals[:, :3], drawn[:, :3]
         proof = getattr(metrics[name], "proof", None)
         scores.append(
             CorpusScore(
                 metric=name,
                 pairs=n_pairs,
-                precision=_estimate(share(total, 2), share(drawn_counts, 2), bootstrap),
-                recall=_estimate(share(total, 1), share(drawn_counts, 1), bootstrap),
-                f1=_estimate(f1(total), f1(drawn_counts), bootstrap),
+                precision=_estimate(share(totals, 2), share(drawn, 2), bootstrap),
+                recall=_estimate(share(totals, 1), share(drawn, 1), bootstrap),
+                f1=_estimate(f1(totals), f1(drawn), bootstrap),
                 macro_f1=_estimate(totals[:, 3] / n_pairs, drawn[:, 3] / n_pairs, bootstrap),
                 proven=None if proof is None else float(proof(statistics[name]).mean()),
                 signature=_signature(metrics[name], n_pairs, bootstrap, context or {}),

@@ -200,6 +200,12 @@ def test_a_broken_promise_of_symmetry_is_told():
         measure_own([metric], {"sentences": {"a": "ab", "b": "abcd"}}, [("a", "b")])
 
 
+def test_a_metric_that_promises_no_symmetry_may_have_two_values():
+    metric = one(LENGTH.replace('"sentences"', '"sentences", symmetric=False').format("1 / len(right)"))
+    columns, _ = measure_own([metric], {"sentences": {"a": "ab", "b": "abcd"}}, [("a", "b"), ("b", "a")])
+    assert columns["length"].to_list() == [1 / 4, 1 / 2]
+
+
 def test_a_failing_pair_does_not_hinder_the_others():
     metric = one(LENGTH.format("1 / len(left) / len(right)"))
     columns, failures = measure_own([metric], {"sentences": {"a": "a", "b": ""}}, [("a", "a"), ("a", "b"), ("a", "c")])

@@ -28,6 +28,8 @@ def test_the_examples_of_the_paper(no_vectors):
     ("left", "right", "value"),
     [
         ("(m / man :quant 3)", '(m / woman :quant "3.0")', 1),
+        ("(m / meter :quant 2.5)", "(m / meter :quant 2)", 0),
+        ("(m / man :QUANT 3)", "(m / man :quant 3)", 1),
         ("(m / man :quant 1000)", '(m / man :quant "1,000")', 1),
         ("(m / man :quant 9007199254740993)", "(m / man :quant 9007199254740992)", 0),
         ("(m / man :mod (a / all))", "(w / woman :mod (a / all))", 1),
