@@ -107,7 +107,8 @@ def negation(tree: Tree) -> str | None:
     if tree.tokens[-1] == "?" or words & _NEGATIVE:
         return None
     curly = [child for child in tree.children(verb, "advmod", *_AUXILIARIES) if tree.tokens[child] == "n’t"]
-    if negations := tree.children(verb, "neg") or curly:
+    opening = [0] if tree.relations[0] == "neg" else []  # not every
+    if negations := tree.children(verb, "neg") or curly or opening:
         return None if words & _POLARITY_ITEMS else _lifted(tree, negations[0])
     auxiliaries = tree.children(verb, *_AUXILIARIES)
     if not tree.tags[verb].startswith("VB"):  # a caption such as "A man playing a guitar"
@@ -119,9 +120,9 @@ def negation(tree: Tree) -> str | None:
         is_word = word.isalpha() and tree.tags[finite] != "TO" and tree.lemmas[finite] != "get"
         negated = f"not {word}" if tree.tags[finite] == "VBG" else f"{word} not"
         return _replaced(tree, finite, negated) if is_word else None
-    support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tags[verb])
+    support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tag(verb))
     subject = tree.child(verb, "nsubj")
-    if support is None or subject is None or subject > verb:  # said the critic
+    if support is None or subject is None or subject > verb or not tree.tokens[verb].isalpha():  # said she; I've
         return None
     return _replaced(tree, verb, f"{support} not {tree.infinitive(verb)}")
 
@@ -252,7 +253,7 @@ def _passive(tree: Tree, clause: _Clause, *, plural: bool) -> str | None:
     if tree.children(clause.verb, "neg", "dative", "conj", "oprd") or lemma in ("have", "cost", "weigh", "resemble"):
         return None
     present, past, perfect = ("are", "were", "have") if plural else ("is", "was", "has")
-    match [tree.tokens[position].lower() for position in clause.auxiliaries], tree.tags[clause.verb]:
+    match [tree.tokens[position].lower() for position in clause.auxiliaries], tree.tag(clause.verb):
         case [], "VBD":
             verb = past
         case [], "VBZ" | "VBP":

@@ -96,6 +96,12 @@ class Tree(DependencyTree):
         known = word in getInflection(lemma, self.tags[verb])
         return lemma if known else str((*getLemma(word, upos="VERB"), lemma)[0])
 
+    def tag(self, verb: int) -> str:
+        """Return the tag of a verb, that of the past where the parser calls a form of the past alone a present: bit."""
+        tag, lemma = self.tags[verb], self.infinitive(verb)
+        is_past = verb_form(lemma, tag) != self.tokens[verb].lower() == verb_form(lemma, "VBD")
+        return "VBD" if tag in ("VBP", "VBZ") and is_past else tag
+
     def plural(self, head: int) -> bool:
         """Return whether a noun or pronoun takes a verb in the plural."""
         word = self.tokens[head].lower()

@@ -59,6 +59,10 @@ EDITED = [
     ("negation", "The dog isn't barking.", "The dog is barking."),
     ("negation", "The dog ain't barking.", None),
     ("negation", "A man playing a guitar", "A man not playing a guitar"),
+    ("negation", "Not every bird can fly.", "Every bird can fly."),
+    ("negation", "The dogs bit the man.", "The dogs did not bite the man."),  # which the parser calls a present
+    ("voice", "The dogs bit the man.", "The man was bitten by the dogs."),
+    ("negation", "I've a dog.", None),
     ("quantifier", "Every student sleeps.", "No student sleeps."),
     ("quantifier", "A dog barks.", "No dog barks."),
     ("quantifier", "A dog was seen.", "No dog was seen."),
