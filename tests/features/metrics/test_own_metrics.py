@@ -67,6 +67,7 @@ def test_any_edit_is_another_digest_and_the_same_file_is_run_once():
     assert before.digest == same.digest != after.digest
     assert load(before)[0] is load(same)[0]
     assert [load(f)[0].score("a", "b") for f in (before, after)] == [1.0, 0.5]
+    assert [load(f)[0].digest for f in (before, after)] == [before.digest, after.digest]
 
 
 def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
@@ -90,6 +91,8 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
         (LENGTH.replace("def length", "def score"), MetricFileWrong),
         (LENGTH.replace("def length", "def my_optimal"), MetricFileWrong),
         (LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'), MetricFileWrong),
+        (LENGTH.replace('"sentences"', '"sentences", range=(-2, 1)'), MetricFileWrong),
+        (LENGTH.replace('"sentences"', '"sentences", range=(1, 1)'), MetricFileWrong),
         (LENGTH.replace('"sentences"', '"sentences", vacuous=2.0'), MetricFileWrong),
         ("assert not 1\n", MetricFileWrong),
         ("raise ValueError('no\\nnumber')\n", MetricFileWrong),
@@ -175,6 +178,12 @@ def test_what_is_no_counts_is_refused(value):
         one(body).counts("a", "b")
 
 
+def test_a_number_that_raises_is_a_failure_of_its_pair():
+    with refused(RowError) as raised:
+        one('@own_metric(reads="sentences", number=len)\ndef letters(left, right):\n    return 1, 2\n').score("a", "b")
+    assert raised.value.code == RejectCode.METRIC_FAILED
+
+
 def test_none_needs_a_vacuous_value():
     body = LENGTH.replace('"sentences"', '"sentences", vacuous=None').format("None")
     with refused(RowError):
@@ -183,6 +192,7 @@ def test_none_needs_a_vacuous_value():
 
 def test_rounding_is_no_failure():
     assert one(LENGTH.format("0.1 + 0.2 + 0.7")).score("a", "b") == 1.0
+    assert one(LENGTH.format("0.3 - 0.2 - 0.1")).score("a", "b") == 0.0
     assert one(LENGTH.format("True")).score("a", "b") == 1.0
 
 
