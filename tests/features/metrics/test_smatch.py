@@ -42,6 +42,8 @@ def test_the_example_of_cai_and_knight(no_vectors):
         ("(g / group :consist-of (b / boy))", "(g / group :consist (b / boy))", "3/4"),
         # Case and quotes do not count, and a constant counts up to its first blank.
         ('(N / Name :OP1 "New York")', "(n / name :op1 new)", "1"),
+        # A constant is that of its role.
+        ("(m / man :quant 1 :value 2)", "(m / man :quant 2 :value 1)", "1/2"),
         # smatch 1.0.4 loses :mod with a constant.
         ("(c / chapter :mod 1)", "(c / chapter)", "1"),
         # The root counts.
