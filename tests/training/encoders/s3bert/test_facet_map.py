@@ -179,6 +179,7 @@ class TestLayersAfterTheMap:
         start = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
         assert np.abs(found[:, :D] - start).max() > 1e-3
         np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
+        assert torch.equal(SentenceTransformer(str(tuned), device="cpu")[-1].linear.weight[:D], torch.eye(D))
 
     def test_the_map_alone_is_kept_where_no_step_betters_it(self, make_job, mapped, caplog):
         folder = train(make_job("spoilt", loop={"learning_rate": 0.1}))

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from accelerate import Accelerator
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
@@ -16,9 +17,10 @@ from training.encoders.running import write_card
 from training.encoders.s3bert import task
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, train
+from training.encoders.s3bert.train import S3bertJob, load_backbone, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
+from training.loop.machine import Machine
 from training.loop.settings import LoopSettings
 from training.runs import latest_encoder
 from training.train import main
@@ -57,6 +59,13 @@ def test_a_trained_encoder_loads_with_plain_sentence_transformers(job, tiny_enco
     assert layout.residual == slice(30, 48)
     assert all(len(facet.usual) > 1 and list(facet.usual) == sorted(facet.usual) for facet in layout.facets)
     assert any(facet.slope != 1 for facet in layout.facets)
+
+
+@pytest.mark.parametrize(("layers", "asked", "longest"), [(1, 8, 8), (1, 999, 32), (0, 8, 32)])
+def test_a_finished_encoder_reads_as_much_as_it_was_trained_on(job, tiny_encoder, layers, asked, longest):
+    settings = job.settings.model_copy(update={"layers_tuned": layers, "max_tokens": asked})
+    machine = Machine(torch.device("cpu"), torch.float32, Accelerator(cpu=True))
+    assert load_backbone(settings, tiny_encoder, machine).model.max_seq_length == longest
 
 
 def test_the_folder_has_the_vectors_that_the_training_ended_with(job, monkeypatch):
