@@ -24,6 +24,7 @@ def scored(pairs, threshold=0.3):
 def test_the_measures_are_those_of_scikit_learn_with_ties_too(pairs, threshold):
     found = scored(pairs, threshold)
     called = found.scores >= threshold
+    assert np.array_equal(found.predicted, called)
     assert found.measure() == pytest.approx(
         {
             "accuracy": accuracy_score(found.positive, called),

@@ -290,6 +290,20 @@ class TestAnEncoderToGoOnFrom:
         assert "map" not in then
         assert then["dev"]["total"] < first["dev"]["total"]
 
+    def test_its_scales_begin_as_those_of_scaled_targets(self, make_job, tuned, monkeypatch):
+        job, begun = make_job("minmax", backbone=str(tuned), targets="minmax"), {}
+
+        def stop(self):
+            begun.update(self.parameters)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(loop.Loop, "run", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(job)
+        ranges = np.ptp(job.source.read(MeasuredPairs).select(splits=("train",)).metrics(), axis=0)
+        slopes = [facet.slope for facet in FacetLayout.load(tuned).facets]
+        assert begun["scales"].tolist() == pytest.approx(slopes / np.where(ranges > 0, ranges, 1), rel=1e-5)
+
     def test_a_share_of_its_own_weights_can_be_kept(self, make_job, tuned, monkeypatch):
         further = train(make_job("all new", backbone=str(tuned)))
         job = make_job("a mean", backbone=str(tuned), share=0.5)
