@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from training.encoders.s3bert.data import DrawnPairs
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings
+from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings, add_map
 from training.loop.settings import LoopSettings
 from training.loop.task import Group
 from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
@@ -87,6 +88,17 @@ def test_scales_have_a_rate_of_their_own_do_not_decay_and_are_not_clipped(rate, 
 def test_sentences_that_are_near_meet_in_a_batch_and_only_pairs_of_one_sentence_where_those_are_ordered(ordering):
     batches = {frozenset(batch.tolist()) for epoch in range(9) for batch in make(2, ordering=ordering).batches(epoch)}
     assert batches == {frozenset(pairs) for pairs in (((0, 2), (1, 3)) if ordering else ((0, 1), (2, 3)))}
+
+
+def test_a_map_learns_from_all_pairs_whatever_is_drawn_for_layers(monkeypatch):
+    monkeypatch.setattr(Table, "encodes", False)
+    assert sorted(np.concatenate(make(2).batches(0))) == TRAIN.tolist()
+
+
+def test_new_facets_have_a_tenth_of_the_squared_length_of_the_residual(tiny_encoder):
+    model = SentenceTransformer(str(tiny_encoder), device="cpu")
+    facets = add_map(model, 40, seed=0).linear.weight[48:]
+    assert facets.square().sum().item() / 48 == pytest.approx(0.1, rel=0.15)  # mean over vectors of length 1
 
 
 @pytest.mark.parametrize(("of", "made"), [("own", [2]), ("other", [0, 1, 2])])
