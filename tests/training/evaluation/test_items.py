@@ -1,11 +1,14 @@
 """Scores of items that are positive or not, against scikit-learn; draws are scores of the drawn items."""
 
 import numpy as np
+import polars as pl
 import pytest
+from sentences import refused
 from sklearn.metrics import f1_score
 
+from features.core.faults import EvaluationDamaged
 from features.metrics.bootstrap import Bootstrap
-from training.evaluation.items import ItemScores, align
+from training.evaluation.items import ItemScores, align, read_sets
 
 
 def items(name, predicted, scored_by="f1", order=None):
@@ -52,3 +55,12 @@ def test_only_what_expects_nothing_has_the_interval_of_a_mean():
 def test_common_items_keep_their_groups_whatever_their_order():
     first, second = (ItemScores("s", [*"abc"][::step], np.arange(3.0), groups=[*"xyz"][::step]) for step in (1, -1))
     assert align([first, second]).groups == [*"xyz"]
+
+
+def test_each_pair_of_a_set_is_an_item_of_its_own(tmp_path):
+    rows = {"set": ["one"] * 4, "text_a": ["a", "ab", "a", "a"], "text_b": ["bc", "c", "bc", None]}
+    pl.DataFrame(rows).write_parquet(file := tmp_path / "items.parquet")
+    ((_, items),) = read_sets(file, ["one", "of no item"])
+    assert items["item"].n_unique() == 4
+    with refused(EvaluationDamaged):
+        list(read_sets(file, ["one"], "predicted"))
