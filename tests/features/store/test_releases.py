@@ -83,6 +83,31 @@ def test_a_new_release_is_above_numbers_that_are_taken(store, build):
     assert store.publish("run-2", stages=stages(), after=7).number == 5, "nothing changed"
 
 
+def test_labels_are_published_where_there_are_any(store, build, recipes, filled):
+    build()
+    assert "labels" not in store.publish("run-1", stages=stages()).rows
+    shard = store.write_shard("labels", "l0", fingerprint(recipes["labels"], []), filled("labels", ["a", "b"]))
+    store.commit([shard], run_id="i", recipes=recipes)
+    assert store.publish("run-2", stages=stages()).rows["labels"] == 2
+
+
+def test_damaged_rejects_of_ingest_are_not_published_and_those_of_a_stage_without_shards_do_not_count(
+    store, build, recipes, filled
+):
+    build()
+    for stage in ("srl", "ingest"):
+        before = set(parquet(store))
+        rejects = filled("sentences", [], ["a"]).rejects
+        receipt = store.write_rejects(stage, "r0", fingerprint(recipes[stage], []), rejects)
+        store.commit([receipt], run_id="i", recipes=recipes)
+        (file,) = set(parquet(store)) - before
+        (Path(store.location) / file).unlink()
+        if stage == "srl":
+            assert store.publish("run-1", stages=stages()).rejects == {}
+    with refused(StoreDamaged):
+        store.publish("run-2", stages=stages())
+
+
 def test_a_number_that_another_process_took_meanwhile_is_refused(store, build):
     build()
     release = store.publish("run-1", stages=stages())
