@@ -30,7 +30,7 @@ _TOKEN = re.compile(
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)s)?
+      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # .5, 1990s, 6e23, 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no(?:t\s+only|\s+one)\b
       | a\s+(?:couple|pair)\s+of\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
@@ -224,7 +224,7 @@ def stem_of(word: str) -> str:
         return number
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
-    if lower not in ORDINALS and (digits := lower.strip("$€£% ")).lstrip(".")[:1].isdigit():
+    if lower not in ORDINALS and (digits := lower.replace("'", "").strip("$€£% ")).lstrip(".")[:1].isdigit():
         return normalise_quantity(_in_full(digits) if lower[0] in "$€£" else digits)
     bare = ORDINALS.get(lower) or _bare(re.sub(r"(?<!\bre)\b-\b", "", lower))  # e-mail, but not re-signed
     return _LEMMAS.get(bare, bare)

@@ -1274,6 +1274,7 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
         ("One in ten thousand boys left.", "1 in 10,000 boys left."),
         ("Three in four boys left.", "75% of boys left."),
         ("It was built in the sixties.", "It was built in the 1960s."),
+        ("It was built in the 1960s.", "It was built in the 1960’s."),
     ],
 )
 def test_amounts_and_times_in_other_words_are_the_same(a, b):
