@@ -116,7 +116,7 @@ def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
     stems = [{token.stem for token in tokens} for tokens in told.texts.tokens]
     for side, tokens in enumerate(told.texts.tokens):
         kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _UNMOVED)]
-        around.append([[t.stem for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]])
+        around.append([sorted(t.stem for t in kept[: kept.index(cue)] if t.kind != "negation") for cue in cues[side]])
     return around[0] == around[1]
 
 

@@ -1431,6 +1431,12 @@ def test_a_number_of_hundreds_of_digits_is_a_quantity_like_any_other(number):
     assert "quantity" in [difference.aspect for difference in told.differences]
 
 
+def test_a_negation_behind_the_same_words_in_another_order_has_no_other_place():
+    a, b = "Ann and Bob left but never called.", "Bob and Ann left but never called."
+    found = told(a, b, "(c / call-01 :polarity -)", "(l / leave-15 :polarity -)").differences
+    assert "negation" not in {difference.aspect for difference in found}
+
+
 def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     (pair,) = explain_graphs([(decode("(k / kid)"), decode("(c / child)"))])
     sentences = "The kids cried.", "Children wept."
