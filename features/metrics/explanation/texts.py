@@ -177,16 +177,15 @@ class ComparedTexts:
     def chunks(self) -> list[Chunk]:
         """Words that the other sentence has not, place by place."""
         stems = [[token.stem for token in side] for side in self.tokens]
-        left = _renamed(stems[0], self.exchange) if self.exchange else stems[0]
+        order = _renamed(stems[0], self.exchange) if self.exchange else stems[0]
         spare = [Counter(stems[side]) - Counter(stems[1 - side]) for side in (0, 1)]
         chunks: list[Chunk] = []
-        for tag, *ends in SequenceMatcher(None, left, stems[1], autojunk=False).get_opcodes():
+        for tag, *ends in SequenceMatcher(None, order, stems[1], autojunk=False).get_opcodes():
             if tag != "equal":
                 parts = self.tokens[0][ends[0] : ends[1]], self.tokens[1][ends[2] : ends[3]]
-                chunk = tuple([token for token in part if _take(spare[side], token)] for side, part in enumerate(parts))
-                if any(chunk):
-                    chunks.append((chunk[0], chunk[1]))
-        return chunks
+                left, right = ([t for t in part if _take(spare[side], t)] for side, part in enumerate(parts))
+                chunks += [(left, right)] if _replaces((left, right), parts) else [(left, []), ([], right)]
+        return [chunk for chunk in chunks if any(chunk)]
 
     @cached_property
     def forms(self) -> list[tuple[Token, Token]]:
@@ -301,6 +300,16 @@ def _first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:
 def _renamed(stems: Sequence[str], pair: tuple[list[str], list[str]]) -> list[str]:
     names = {pair[0][-1]: pair[1][-1], pair[1][-1]: pair[0][-1]}
     return [names.get(stem, stem) for stem in stems]
+
+
+def _replaces(chunk: Chunk, parts: Chunk) -> bool:
+    """Return whether words of a part of one sentence, which the other lacks, stand for those of the part there.
+
+    Beside words that have moved there from elsewhere, only the first and the last ones do, next to what both have.
+    """
+    kept = [[token.has_content and token in chunk[n] for token in parts[n] if token.kind != "grammar"] for n in (0, 1)]
+    has_moved = any(token.has_content and token not in chunk[n] for n in (0, 1) for token in parts[n])
+    return not has_moved or any(all(side and side[at] for side in kept) for at in (0, -1))
 
 
 def _take(spare: Counter[str], token: Token) -> bool:
