@@ -176,12 +176,12 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in OF}
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
     # "Load a cart with hay", "load hay on a cart"
-    frames = [] if texts.is_fronted or moves_verb or all(map(links.intersection, between)) else frames
+    frames = [] if texts.is_fronted or moves_verb or any(map(links.intersection, between)) else frames
     # "Drove because he was late".
     clauses = both.differ and ends <= both.frame_stems
     outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
     in_list = not told.differences and all(both.lists(ends, side) for side in outside)
-    if not clauses and (texts.is_dative or texts.is_genitive or in_list):
+    if not clauses and (texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin and not clauses:
         named = listed(filter(None, frames))

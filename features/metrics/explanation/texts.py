@@ -107,21 +107,6 @@ class ComparedTexts:
         return None
 
     @cached_property
-    def is_dative(self) -> bool:
-        """Whether one sentence has "to" or "for" where the other has two objects: "a fish to us", "gave us a fish"."""
-        spare = [[t for chunk in self.chunks for t in chunk[side] if t.lower in {"to", "for"}] for side in (0, 1)]
-        if not self.exchange or bool(spare[0]) == bool(spare[1]):
-            return False
-        passive = all(any(token.stem == "be" for token in side) for side in self.tokens)  # "was given to the dog"
-        stems, parts = self._order[0], [*self.exchange[0], *self.exchange[1]]
-        first, last = stems.index(parts[0]), stems.index(parts[-1])
-        if (first == 0 or last - first >= len(parts)) and not passive:
-            return False  # around a verb: "Ann wrote to Ben", "Ben wrote Ann"
-        side = int(bool(spare[1]))
-        behind = [t.stem for t in self.tokens[side] if t.start > spare[side][0].start and t.has_content]
-        return behind[:1] == self.exchange[1 - side][:1]
-
-    @cached_property
     def is_genitive(self) -> bool:
         """Whether one sentence has "of" where the other has a genitive: "the end of a year", "a year's end"."""
         spare = [{token.lower for chunk in self.chunks for token in chunk[side]} for side in (0, 1)]
