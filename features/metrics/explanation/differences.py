@@ -368,8 +368,8 @@ def _forms(told: Told) -> None:
         parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
-    if told.texts.is_shuffled and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
-        told.add("form", (), "words that both have come in another order")
+    if told.texts.shuffled and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
+        told.add("form", (), f"words that both have come in another order: {spans(told, 0, told.texts.shuffled)}")
     says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(texts)}"] * bool(texts)
     if says:
         told.add("form", (), f"graphs {' and '.join(says)}")

@@ -149,9 +149,15 @@ class ComparedTexts:
         return self._order[0] != self._order[1]
 
     @property
-    def is_shuffled(self) -> bool:
-        """Whether the words with content that both have are as often in both, in another order."""
-        return self.reordered and sorted(self._order[0]) == sorted(self._order[1])
+    def shuffled(self) -> list[Token]:
+        """Words of the first sentence that stand elsewhere in the second, if both have the same in another order."""
+        left, right = self._order
+        if sorted(left) != sorted(right):
+            return []
+        blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+        kept = {at + n for at, _, size in blocks for n in range(size)}
+        words = [token for token in self.tokens[0] if token.stem in left]
+        return [word for at, word in enumerate(words) if at not in kept]
 
     def turns(self, stems: Collection[str]) -> bool:
         """Return whether some words come in another order."""

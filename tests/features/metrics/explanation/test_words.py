@@ -477,7 +477,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann drove her car to Mary.", "Mary drove Ann's car.",
          "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
          ('Both have "Ann", "drove", "car" and "Mary"; only a says "her". Words that both have come in another '
-          'order. Graphs leave out "\'s" in b, "to" in a. Not in the graphs: "Mary" in a and "Ann" in b.')),
+          'order: "drove" and "Mary". Graphs leave out "\'s" in b, "to" in a. Not in the graphs: "Mary" in a and '
+          '"Ann" in b.')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
          'The parser sees no difference: both have the same graph. "off" has another place.'),
@@ -876,7 +877,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sadly, she did not call.", "She did not phone, sadly.",
          "(c / call-02 :polarity - :ARG0 (s / she) :mod (a / sad))",
          "(p / phone-01 :polarity - :ARG0 (s / she) :mod (a / sad))",
-         'Both have "Sadly" and "she"; "call" in a, "phone" in b. Words that both have come in another order.'),
+         'Both have "Sadly" and "she"; "call" in a, "phone" in b. Words that both have come in another order: "she".'),
         ("Neither Sam nor Kim sleeps.", "Sam and Kim do not sleep.",
          ('(s / sleep-01 :polarity - :ARG0 (o / or :op1 (p / person :name (n / name :op1 "Sam")) :op2 (q / '
           'person :name (m / name :op1 "Kim"))))'),
@@ -907,7 +908,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Words that '
-          'both have come in another order. Graphs leave out "that" in b.')),
+          'both have come in another order: "said" and "monster". Graphs leave out "that" in b.')),
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
          'Same roles; only a says "2"; only a says "No.".'),
@@ -921,7 +922,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Of a pronoun and its neighbour, either may have moved.
         ("The guide and her driver waited.", "Her guide and the driver waited.",
          "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
-         "The parser sees no difference: both have the same graph. Words that both have come in another order."),
+         'The parser sees no difference: both have the same graph. Words that both have come in another order: "her".'),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
          'Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman".'),
