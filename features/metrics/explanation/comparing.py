@@ -107,9 +107,9 @@ class ComparedGraphs:
         left, right = ({token.stem for token in side if token.kind in {"word", "name"}} for side in self.texts.tokens)
         if 4 * max(len(left & right), 1) < min(len(left), len(right)):
             return False
-        opposed = any(negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
-        as_much = any(a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
-        return bool(self.texts.shared) or opposed or as_much
+        opposed = (negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
+        as_much = (a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
+        return bool(self.texts.shared) or any(opposed) or any(as_much)
 
     @property
     def differ(self) -> bool:
