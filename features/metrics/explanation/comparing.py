@@ -312,13 +312,13 @@ class Told:
     def add_single(self) -> None:
         """Tell which words only one sentence has, or has once more."""
         for aspect, facets, side, tokens in self._single:
-            runs = _joined(self, side, tokens)
+            runs = _joined(self, side, self._whole(side, tokens))
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
             phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
             new = [token for run in runs for token in run if token not in again]
             again = [token for token in again if token.has_content or not new]
-            texts = [f"only {SIDES[side]} says {spans(self, side, self._whole(side, new))}"] if new else []
+            texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
             texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
             if texts:
                 self.add(aspect, facets, "; ".join(texts))
