@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from features.core.wording import counted
-from features.metrics.explanation.anchors import joined, listed, quoted
+from features.metrics.explanation.anchors import joined, listed, name_text, quoted
 from features.metrics.explanation.comparing import MIRRORS, REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
@@ -94,9 +94,8 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
     """Return what is the same in plain words, "frames" or "roles" for instance."""
     shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
     contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
-    words = [{token.stem for token in tokens} for tokens in both.texts.tokens]
-    names = [{*map(stem_of, each)} & words[side] for side, each in enumerate(both.texts.names)]
-    contradicted |= {"names"} if names[0] - words[1] or names[1] - words[0] else set()  # facets compare kinds of names
+    names = [{stem_of(name_text(view, node)) for node in range(len(view.labels))} for view in both.views]
+    contradicted |= {"names"} if names[0] != names[1] else set()  # facets compare kinds of names
     units = [{view.labels[target] for _, role, target in view.forward if role == "unit"} for view in both.views]
     contradicted |= {"quantities"} if all(units) and units[0] != units[1] else set()
     added = [{token.kind for part in chunk for token in part} for chunk in both.texts.chunks if not all(chunk)]
