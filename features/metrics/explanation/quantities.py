@@ -81,7 +81,7 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
 def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> Quantity | None:
     """Return a quantity if the other sentence lacks a number of it or has it of something else; None if not."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
-    theirs.update(part for stem in list(theirs) for part in re.split("[/-]", stem)[1:])  # 1990 in 4/5/1990
+    theirs |= Counter(part for stem in theirs for part in re.split("[/-]0?", stem))  # 1990 in 4/5/1990, 1990-05-04
     if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
         return quantity
     if not any(token.kind == "quantity" and (ours - theirs)[token.stem] for token in quantity.tokens):
