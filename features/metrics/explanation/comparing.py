@@ -25,6 +25,7 @@ SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
 OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _LEADING = frozenset({"and", "or", "in", "on", "at", "for", "from", "with", "as"})  # say nothing without what follows
+_AGREEMENT = ({"am", "are", "is"}, {"was", "were"}, {"has", "have"}, {"do", "does"})
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -218,6 +219,12 @@ class ComparedGraphs:
         """Stems of words that have arguments, in either graph, other than nouns for one of them: not "student"."""
         frames = [(token.stem, self.fillers(n, node)) for n in (0, 1) for node, token in self.anchors[n].items()]
         return {stem for stem, fillers in frames if fillers} - {stem for stem, fillers in frames if stem in fillers}
+
+    def agree(self, a: Token, b: Token) -> bool:
+        """Return whether a verb has two forms for which other words may ask: "two cats look", "a cat looks"."""
+        bare, other = sorted((a.lower, b.lower), key=len)
+        is_third_person = a.stem in self.frame_stems and other in {f"{bare}s", f"{bare}es"}
+        return is_third_person or any({bare, other} <= forms for forms in _AGREEMENT)
 
     @cached_property
     def moved_arguments(self) -> list[tuple[str, str]]:

@@ -302,11 +302,8 @@ def _moods(told: Told) -> None:
         told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
 
 
-def _modality(told: Told) -> None:
-    told.add_apart("modality", ("frames",), told.chunks({"modal"}))
-
-
 def _words(told: Told) -> None:
+    told.add_apart("modality", ("frames",), told.chunks({"modal"}))
     for left, right in told.chunks(_WORDS):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if misspells(a, b):
@@ -349,7 +346,7 @@ def _forms(told: Told) -> None:
     helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
     pairs = [(a, b) for a, b in told.texts.forms if a not in told.named[0] and b not in told.named[1]]
     if told.differences:
-        pairs = [(a, b) for a, b in pairs if a.kind != "pronoun" and not told.texts.agree(a, b)]
+        pairs = [(a, b) for a, b in pairs if a.kind != "pronoun" and not told.both.agree(a, b)]
     pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word") and not told.both.reads_differently(a.stem)]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
     texts = []
@@ -378,6 +375,6 @@ def _unread(told: Told) -> None:
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
-    _negations, _roles, tell_quantities, _names, _coreference, _moods, _modality, _words, Told.add_single, _moved_words,
+    _negations, _roles, tell_quantities, _names, _coreference, _moods, _words, Told.add_single, _moved_words,
     _unsure, _forms, _unread,
 )  # fmt: skip

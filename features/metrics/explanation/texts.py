@@ -20,7 +20,6 @@ Chunk = tuple[list[Token], list[Token]]
 _LINKS = frozenset({"link", "grammar"})
 _THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
-_AGREEMENT = ({"am", "are", "is"}, {"was", "were"}, {"has", "have"}, {"do", "does"})
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -29,7 +28,6 @@ class ComparedTexts:
 
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
-        self.names = names
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
         self.tokens = _read_beside(left, right), _read_beside(right, left)
         self.is_passive = _is_passive(left), _is_passive(right)  # with an agent: "was bitten by"
@@ -187,18 +185,6 @@ class ComparedTexts:
         pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
         return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
 
-    def agree(self, a: Token, b: Token) -> bool:
-        """Return whether a verb has two forms because other words ask for them: "two cats look", "a cat looks"."""
-        bare, other = sorted((a.lower, b.lower), key=len)
-        if a.stem in {"be", "have", "do"}:
-            return any({bare, other} <= forms for forms in _AGREEMENT)
-        x, y = (
-            next(before for before, token in pairwise([NO_TOKEN, *side]) if token is word)
-            for side, word in zip(self.tokens, (a, b), strict=True)
-        )
-        asked = (x.stem == y.stem and x.lower != y.lower) or not {"pronoun", "modal"}.isdisjoint({x.kind, y.kind})
-        return asked and other in {f"{bare}s", f"{bare}es"}
-
     @cached_property
     def passive_verb(self) -> tuple[int, Token] | None:
         """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
@@ -304,7 +290,5 @@ def _replaces(chunk: Chunk, parts: Chunk) -> bool:
 
 
 def _take(spare: Counter[str], token: Token) -> bool:
-    if spare[token.stem] < 1:
-        return False
     spare[token.stem] -= 1
-    return True
+    return spare[token.stem] >= 0
