@@ -198,14 +198,13 @@ def _moved_words(told: Told) -> None:
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
     forms = [sum(t.stem == "be" and t.lower != "'s" for t in tokens) for tokens in texts.tokens]  # "the man's car"
-    changes_voice = texts.is_passive[0] != texts.is_passive[1] and forms[0] != forms[1]
     if verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif verb.stem in acting and not any(texts.is_passive):  # "he was denied a room", "he denied it"
         at = texts.tokens[side].index(verb)
         passive = texts.tokens[side][at - 1 : at + 1]
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
-    elif changes_voice and (texts.moved or not texts.voice):
+    elif texts.is_passive[0] != texts.is_passive[1] and forms[0] != forms[1] and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}
@@ -323,19 +322,18 @@ def _unsure(told: Told) -> None:
     """Tell words that both sentences have and the graphs do not agree on."""
     both, texts = told.both, told.texts
     kept = (token for token in texts.tokens[0] if token.kind != "pronoun" and token.stem in texts.shared)
-    twice = [texts.token(0, token.stem).shown for token in kept if both.reads_differently(token.stem)]
-    if twice:
-        words = f"{listed(twice)}, which it reads differently in a and in b"
-        told.add("unsure", ("concepts",), f"the parser is unsure of {words}")
+    words = listed(texts.token(0, token.stem).shown for token in kept if both.reads_differently(token.stem))
+    if words:
+        told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
     if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
         return
     order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]
     if order[0] != order[1]:
-        moved = () if twice else both.moved_arguments
+        moved = () if words else both.moved_arguments
         frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
         text = "the same words come in another order"
         told.add("order", ("srl",), f"{text}, and the parser reads other roles in {frames}" if frames else text)
-    elif not twice:
+    elif not words:
         told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 
 
