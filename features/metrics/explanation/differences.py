@@ -18,6 +18,7 @@ _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
+_CASES = ({"he", "him"}, {"they", "them"}, {"i", "me"}, {"we", "us"})  # "her" and "it" may be anything
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
@@ -194,17 +195,26 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
 
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
+    cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
+    cases = [case for case in cases if {case[0].lower, case[1].lower} in _CASES]
+    # One that a graph lacks has no role in it; of two, either may have it.
+    stems = [[token.stem for token in side if token.lower != "'s"] for side in texts.tokens]  # "the man's car"
+    cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
+    cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
     side, verb = texts.passive_verb or (0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
-    forms = [sum(t.stem == "be" and t.lower != "'s" for t in tokens) for tokens in texts.tokens]  # "the man's car"
-    if verb.stem in acting and not texts.voice and texts.reordered:
+    same_voice = stems[0].count("be") == stems[1].count("be")
+    if cases and not texts.exchange and same_voice:  # "who killed him", "who did he kill"
+        a, b, frame = cases[0]
+        told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
+    elif verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif verb.stem in acting and not any(texts.is_passive):  # "he was denied a room", "he denied it"
         at = texts.tokens[side].index(verb)
         passive = texts.tokens[side][at - 1 : at + 1]
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
-    elif texts.is_passive[0] != texts.is_passive[1] and forms[0] != forms[1] and (texts.moved or not texts.voice):
+    elif texts.is_passive[0] != texts.is_passive[1] and not same_voice and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
         places = {stem: _place(both, stem) for stem in texts.moved}

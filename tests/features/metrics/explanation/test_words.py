@@ -278,7 +278,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles. "2 km" in a is "2,000 metres" in b.'),
         ("Who killed him?", "Who did he kill?", "(k / kill-01 :ARG0 (a / amr-unknown) :ARG1 (h / he))",
          "(k / kill-01 :ARG0 (h / he) :ARG1 (a / amr-unknown))",
-         'Same frames; the same words come in another order, and the parser reads other roles in "killed".'),
+         'Same frames; "him" in a and "he" in b have other roles in "killed".'),
         ("He saw she left.", "He saw her leave.",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 (p / she)))",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11))",
