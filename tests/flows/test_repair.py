@@ -160,11 +160,11 @@ def test_a_store_keeps_what_it_had_when_its_evaluation_sets_are_guarded(made):
     report = read_corpora(settings, made.store).report
     (warning,) = warnings(report, drops=True)
     assert warning == (
-        "3 training pairs that are already in the store have a sentence of an evaluation set: what the store holds "
-        "stays, and encoders are trained on it; a new store is free of such pairs."
+        "3 training rows that are already in the store have a sentence of an evaluation set: what the store holds "
+        "stays, and encoders are trained on it; a new store is free of such rows."
     )
     (counted,) = warnings(report, drops=False)
-    assert "have a sentence of an evaluation set, and are kept, as [leakage] says: scores on that set" in counted
+    assert "have a sentence of an evaluation set, kept as [leakage] says: scores on that set" in counted
 
     made.write(15, **SMALL, more=EVALUATION)
     pairs = (made.folder / "pairs.tsv").read_text().splitlines()
