@@ -6,8 +6,8 @@ import polars as pl
 from deltalake import DeltaTable
 
 from features.schemas import SENTENCES, StageOutput
+from features.stages.registry import TABLES
 from features.stages.stage import Recipe
-from features.store import tables
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
 
@@ -21,12 +21,12 @@ def commit(store: Store, recipe: Recipe, shard: str, rows: pl.DataFrame) -> int:
 
 def test_a_column_of_a_later_version_is_in_the_table_for_every_reader(tmp_path, monkeypatch):
     store = Store.open(tmp_path / "store", create=True)
-    rows = pl.DataFrame({"sentence_id": ["a"], "vector": [[0.5]]}, schema=tables.TABLES["embeddings"])
+    rows = pl.DataFrame({"sentence_id": ["a"], "vector": [[0.5]]}, schema=TABLES["embeddings"])
     before = commit(store, OLD, "sentences-0", rows)
     commit(store, OLD, "sentences-1", rows.with_columns(pl.lit("b").alias("sentence_id")))
 
-    grown = {**tables.TABLES["embeddings"], "tokens": pl.List(pl.String)}
-    monkeypatch.setitem(tables.TABLES, "embeddings", grown)
+    grown = {**TABLES["embeddings"], "tokens": pl.List(pl.String)}
+    monkeypatch.setitem(TABLES, "embeddings", grown)
     store = Store.open(tmp_path / "store", create=True)
     new = rows.with_columns(pl.Series("tokens", [["a"]], pl.List(pl.String)))
     commit(store, NEW, "sentences-0", new)
@@ -41,7 +41,7 @@ def test_a_column_of_a_later_version_is_in_the_table_for_every_reader(tmp_path, 
 
 def test_a_table_of_a_later_version_comes_to_a_store_that_exists(tmp_path, monkeypatch):
     Store.open(tmp_path / "store", create=True)
-    monkeypatch.setitem(tables.TABLES, "lengths", {**SENTENCES})
+    monkeypatch.setitem(TABLES, "lengths", {**SENTENCES})
     assert Store.open(tmp_path / "store").committed("lengths") == {}
     store = Store.open(tmp_path / "store", create=True)
     assert store.versions()["lengths"] == 0
