@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -183,10 +184,18 @@ class Site:
         self.wait_until(lambda: self.committed(*tables) > before or build.poll() is not None, "a commit", 600)
         assert build.poll() is None, "the build ended before it was disturbed"
 
-    def wait_for_workers(self, number: int) -> None:
+    def client(self) -> Client:
         security = cluster_security.of_existing(ClusterSettings(address=SCHEDULER, **self.files))
-        with Client(SCHEDULER, security=security, set_as_default=False, timeout=60) as client:
+        return Client(SCHEDULER, security=security, set_as_default=False, timeout=60)
+
+    def wait_for_workers(self, number: int) -> None:
+        with self.client() as client:
             client.wait_for_workers(number, timeout=120)
+
+    def wait_for_shards_to_make(self) -> None:
+        with self.client() as client:
+            asked = partial(client.run_on_scheduler, lambda dask_scheduler: len(dask_scheduler.tasks))
+            self.wait_until(asked, "shards that workers are asked for", 600)
 
 
 @pytest.fixture
@@ -248,7 +257,7 @@ def lose_a_worker_the_network_and_the_build(site):
 def lose_the_scheduler(site):
     build = site.build("second")
     site.wait_until(lambda: "Waiting up to 20 s" in site.output("second"), "the lease of a killed build", 600)
-    site.wait_for_a_commit(build, "amr", "label_vectors", "metrics")
+    site.wait_for_shards_to_make()  # a commit is seen late on a busy machine, when few are left
     site.end_all_but(build)
     assert build.wait(timeout=600) == 1, site.output("second")
     assert "no longer answers" in site.output("second")
