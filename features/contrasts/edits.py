@@ -107,7 +107,8 @@ def negation(tree: Tree) -> str | None:
     if tree.tokens[-1] == "?" or words & _NEGATIVE:
         return None
     curly = [child for child in tree.children(verb, "advmod", *_AUXILIARIES) if tree.tokens[child] == "n’t"]
-    opening = [0] if tree.relations[0] == "neg" else []  # not every
+    subjects = map(tree.span, tree.children(verb, "nsubj", "nsubjpass"))
+    opening = [0 for span in subjects if span and span[0] == 0 and tree.relations[0] == "neg"]  # not every
     if negations := tree.children(verb, "neg") or curly or opening:
         return None if words & _POLARITY_ITEMS else _lifted(tree, negations[0])
     auxiliaries = tree.children(verb, *_AUXILIARIES)
