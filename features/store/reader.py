@@ -135,8 +135,7 @@ class StoreReader:
         files = table.files(version, shards)
         # A shard without rejects has no file in that table.
         if "stage" not in table.partitions and (missing := set(shards or ()) - {file.shard for file in files}):
-            store = self.location
-            raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {store!r}.")
+            raise UnknownShard(f"Shard {min(missing)!r} is not committed to table {table.name!r} of {self.location!r}.")
         return _rows_of(table, files, schema)
 
     def committed(self, table: str, version: int | None = None) -> dict[Shard, DataFile]:
