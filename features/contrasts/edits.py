@@ -123,8 +123,8 @@ def negation(tree: Tree) -> str | None:
         return _replaced(tree, finite, negated) if is_word else None
     support = {"VBZ": "does", "VBP": "do", "VBD": "did"}.get(tree.tag(verb))
     subject = tree.child(verb, "nsubj")
-    if support is None or subject is None or subject > verb or not tree.tokens[verb].isalpha():  # said she; I've
-        return None
+    if support is None or subject is None or subject > verb or not tree.pieces[verb - 1].endswith(" "):
+        return None  # said she; I've; the boys e-mailed
     return _replaced(tree, verb, f"{support} not {tree.infinitive(verb)}")
 
 

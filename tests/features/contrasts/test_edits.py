@@ -64,6 +64,7 @@ EDITED = [
     ("negation", "The dogs bit the man.", "The dogs did not bite the man."),  # which the parser calls a present
     ("voice", "The dogs bit the man.", "The man was bitten by the dogs."),
     ("negation", "I've a dog.", None),
+    ("negation", "The children e-mailed the teacher.", None),
     ("quantifier", "Every student sleeps.", "No student sleeps."),
     ("quantifier", "A dog barks.", "No dog barks."),
     ("quantifier", "A dog was seen.", "No dog was seen."),
