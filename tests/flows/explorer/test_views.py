@@ -499,7 +499,7 @@ def test_a_page_says_what_is_being_done():
     def job(tell):
         tell("Reading line 7")
         begun.set()
-        may_end.wait()
+        may_end.wait(60)
         return 7
 
     with pytest.raises(Working):
