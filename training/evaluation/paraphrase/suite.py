@@ -28,7 +28,7 @@ from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, lines, mean_of, table
 from training.progress import log
 from training.similarity import cosines
-from training.thresholds import HALF, best_f1
+from training.thresholds import HALF, best_f1, positive_of
 
 if TYPE_CHECKING:
     from training.modules.pair_classifier import PairClassifier
@@ -135,7 +135,8 @@ class ParaphraseSuite(Suite):
             message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
             if cls.name in subject.job.suites and (found.skipped or found.foreign):
                 raise NothingToScore(f"{message} Evaluate on another split (--split), or add pairs.")
-            if found.skipped:
+            learnt = subject.settings.get("labels", ())
+            if found.skipped or (found.foreign and len(learnt) == 2 and positive_of(learnt)):
                 log.warning("%s", message)
             return None
         return cls(found, subject.classifier, subject)

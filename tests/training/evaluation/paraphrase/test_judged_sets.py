@@ -34,6 +34,15 @@ def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(j
     assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
 
 
+def test_a_stray_label_beside_the_two_of_the_encoder_is_told(job, tmp_path, caplog, pairs_of, exported, write_training):
+    stray = ("s", "tweets", "train", "maybe", "a cat", "a dog")
+    only = job.model_copy(update={"source": exported(tmp_path / "stray.parquet", [*pairs_of(), stray])})
+    write_training(job.output, labels=["0", "1"])
+    assert ParaphraseSuite.of(Subject(only)) is None
+    (said,) = caplog.messages
+    assert "'maybe'" in said
+
+
 def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, scored, by_name):
     rated = {"dataset": "paws_qqp", "file": "test.tsv"}
     task = {"dataset": "paws_wiki", "files": {split: f"{split}.tsv" for split in ("train", "dev", "test")}}
