@@ -120,8 +120,7 @@ class Session:
     texts: str = ""  # file, folder or corpus to search where the form names none
     views: tuple[tuple[str, str], ...] = ()  # address and title of each view, for the links at the top of a page
     background: Background = field(default_factory=Background)  # what models do
-    # what only reads tables and records, which need not wait for models
-    reading: Background = field(default_factory=Background)
+    reading: Background = field(default_factory=Background)  # what reads tables and records, and waits for no model
     asked: tuple[Asked, ...] = ()  # the newest first
     # keeps the runs of encoders from being deleted, until it ends
     command: click.Context = field(default_factory=click.get_current_context)
