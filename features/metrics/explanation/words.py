@@ -13,7 +13,6 @@ from features.metrics.explanation.anchors import joined, listed, name_text, quot
 from features.metrics.explanation.comparing import MIRRORS, REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
-from features.metrics.explanation.tokens import stem_of
 
 SAME_TEXT = "Both are the same sentence."
 SAME_WORDS = "Both have the same words in the same order."
@@ -94,7 +93,7 @@ def _same(both: ComparedGraphs, aspects: frozenset[str]) -> list[str]:
     """Return what is the same in plain words, "frames" or "roles" for instance."""
     shared = [title for name, title in _TITLES.items() if both.shares_all(name)]
     contradicted = {title for aspect in aspects for title in _CONTRADICTS.get(aspect, ())}
-    names = [{stem_of(name_text(view, node)) for node in range(len(view.labels))} for view in both.views]
+    names = [{name_text(view, at).replace(".", "").lower() for at in range(len(view.labels))} for view in both.views]
     contradicted |= {"names"} if names[0] != names[1] else set()  # facets compare kinds of names
     units = [{view.labels[target] for _, role, target in view.forward if role == "unit"} for view in both.views]
     contradicted |= {"quantities"} if all(units) and units[0] != units[1] else set()
