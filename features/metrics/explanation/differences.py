@@ -353,7 +353,9 @@ def _forms(told: Told) -> None:
     passive = told.texts.voice or (told.texts.reordered and told.texts.passive_verb)
     helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
     pairs = [(a, b) for a, b in told.texts.forms if a not in told.named[0] and b not in told.named[1]]
-    if told.differences:
+    moved = told.texts.shuffled
+    if told.differences:  # beside others, a pronoun tells little
+        moved = [token for token in moved if token.kind != "pronoun"]
         pairs = [(a, b) for a, b in pairs if a.kind != "pronoun" and not told.both.agree(a, b)]
     pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word") and not told.both.reads_differently(a.stem)]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
@@ -364,8 +366,8 @@ def _forms(told: Told) -> None:
         parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
         words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
         texts += [", ".join(words)] if words else []
-    if told.texts.shuffled and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
-        told.add("form", (), f"words that both have come in another order: {spans(told, 0, told.texts.shuffled)}")
+    if moved and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
+        told.add("form", (), f"words that both have come in another order: {spans(told, 0, moved)}")
     says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(texts)}"] * bool(texts)
     if says:
         told.add("form", (), f"graphs {' and '.join(says)}")

@@ -891,7 +891,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sadly, she did not call.", "She did not phone, sadly.",
          "(c / call-02 :polarity - :ARG0 (s / she) :mod (a / sad))",
          "(p / phone-01 :polarity - :ARG0 (s / she) :mod (a / sad))",
-         'Both have "Sadly" and "she"; "call" in a, "phone" in b. Words that both have come in another order: "she".'),
+         'Both have "Sadly" and "she"; "call" in a, "phone" in b.'),
         ("Neither Sam nor Kim sleeps.", "Sam and Kim do not sleep.",
          ('(s / sleep-01 :polarity - :ARG0 (o / or :op1 (p / person :name (n / name :op1 "Sam")) :op2 (q / '
           'person :name (m / name :op1 "Kim"))))'),
