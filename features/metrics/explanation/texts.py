@@ -282,11 +282,13 @@ def _renamed(stems: Sequence[str], pair: tuple[list[str], list[str]]) -> list[st
 def _replaces(chunk: Chunk, parts: Chunk) -> bool:
     """Return whether words of a part of one sentence, which the other lacks, stand for those of the part there.
 
-    Beside words that have moved there from elsewhere, only the first and the last ones do, next to what both have.
+    Beside words that have moved there from elsewhere, only links do, and the first and the last words with content.
     """
-    kept = [[token.has_content and token in chunk[n] for token in parts[n] if token.kind != "grammar"] for n in (0, 1)]
-    has_moved = any(token.has_content and token not in chunk[n] for n in (0, 1) for token in parts[n])
-    return not has_moved or any(all(side and side[at] for side in kept) for at in (0, -1))
+    kept = [[token in chunk[n] for token in parts[n] if token.has_content] for n in (0, 1)]
+    kinds = [{token.kind for token in side} for side in chunk]
+    if all(map(all, kept)) or {"grammar"} in kinds or kinds[0] | kinds[1] <= _LINKS:
+        return True
+    return all(kept) and any(all(side[at] for side in kept) for at in (0, -1))
 
 
 def _take(spare: Counter[str], token: Token) -> bool:
