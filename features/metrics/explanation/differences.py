@@ -175,13 +175,19 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
     links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in OF}
     moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
-    # "Load a cart with hay", "load hay on a cart"
-    frames = [] if texts.is_fronted or moves_verb or any(map(links.intersection, between)) else frames
+    alone = [{t.lower for t in links.intersection(side)} for side in between]
+    passed = [t for side in between for t in side if t.has_content and t.stem not in parts]
+    # "Load a cart with hay", "load hay on a cart"; "Ann wrote to Ben", "Ben wrote Ann" has a verb in between.
+    in_place = all(alone) or (any(alone) and both.frame_stems.isdisjoint(t.stem for t in passed))
+    frames = [] if texts.is_fronted or moves_verb or in_place else frames
+    # "Gave us a fish", "gave a fish to us"; "we were given a fish", "a fish was given to us".
+    passive = all(any(t.stem == "be" for t in side) for side in between)
+    is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"}) and all(passive and t.may_be_participle for t in passed)
     # "Drove because he was late".
     clauses = both.differ and ends <= both.frame_stems
     outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
     in_list = not told.differences and all(both.lists(ends, side) for side in outside)
-    if not clauses and (texts.is_genitive or in_list):
+    if not clauses and (is_dative or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin and not clauses:
         named = listed(filter(None, frames))

@@ -178,7 +178,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Graphs do not tell "bit" from "bitten".')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
-         'Same frames; "Ann" and "Ben" change places. Graphs leave out "to" in a.'),
+         'Same frames; "Ann" and "Ben" swap roles in "wrote". Graphs leave out "to" in a.'),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
@@ -210,8 +210,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "bone" '
-          'change places. Graphs leave out "to" in b.')),
+         ('The parser sees no difference: both have the same graph. "dog" and "bone" change places, not their roles. '
+          'Graphs leave out "to" in b.')),
+        ("The dog was given a bone.", "A bone was given to the dog.", "(g / give-01 :ARG1 (b / bone) :ARG2 (d / dog))",
+         "(g / give-01 :ARG1 (b / bone) :ARG1 (d / dog))",
+         'Same frames. "dog" and "bone" change places, not their roles. Graphs leave out "to" in b.'),
+        ("The lake is to the east of Rome.", "Rome is east of the lake.", "(e / east :op1 (l / lake))",
+         "(e / east :op1 (r / rome))",
+         ('Both have "lake", "east" and "Rome"; "lake" and "Rome" change places. Graphs leave out "The" in a, "to" in '
+          'a. Not in the graphs: "Rome" in a and "lake" in b.')),
         ("Ann walked from Rome to Oslo.", "Ann walked from Oslo to Rome.", "(w / walk-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" and "Oslo" '
           'change places. Not in the graphs: "Ann", "Rome" and "Oslo" in both.')),
@@ -458,7 +465,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog gave the cat a bone.", "The dog gave a bone to the cat.",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG1 (c / cat))",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG2 (c / cat))",
-         'Same frames; "cat" and "bone" change places. Graphs leave out "to" in b.'),
+         'Same frames. "cat" and "bone" change places, not their roles. Graphs leave out "to" in b.'),
         ("The cat that the dog bit slept.", "The cat that bit the dog slept.",
          "(s / sleep-01 :ARG0 (c / cat :ARG1-of (b / bite-01 :ARG0 (d / dog))))",
          "(s / sleep-01 :ARG0 (c / cat :ARG0-of (b / bite-01 :ARG1 (d / dog))))",
