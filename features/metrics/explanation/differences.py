@@ -66,6 +66,8 @@ def _negations(told: Told) -> None:
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
         single = len({cue.stem for cue in more} - {"nor"}) <= len(scope)  # not "no one is without"
+        later = {pair[side] for _, pair in prefixed if pair[side].start > more[0].start}
+        single &= later <= {*nodes[side]}  # "not impossible that it falls": the parser may tie "not" to "falls"
         sure = scope and single and not others and not _is_far(texts, side, more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)

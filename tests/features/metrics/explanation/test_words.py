@@ -500,6 +500,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / common :polarity - :domain (i / it))", "(c / common :domain (i / it))",
          ('Same concepts; "uncommon" in a negates "common" in b; only a negates "uncommon" ("not"). The two '
           "negations in a may cancel out, so both may mean the same.")),
+        ("It is not impossible that the bridge falls.", "It is possible that the bridge falls.",
+         "(f / fall-01 :polarity - :ARG1 (b / bridge))", "(p / possible-01 :ARG1 (f / fall-01 :ARG1 (b / bridge)))",
+         ('Both have "It", "bridge" and "falls"; "impossible" in a negates "possible" in b; only a has the negation '
+          '"not": the parser reads that it negates "falls". The two negations in a may cancel out, so both may mean '
+          'the same. Not in the graphs: "impossible" in a.')),
         ("Yes.", "No.",
          "(y / yes)", "(n / no)",
          'No content word in common; only b has the negation "No"; only a says "Yes".'),
