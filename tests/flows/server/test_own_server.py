@@ -256,9 +256,10 @@ def test_after_a_rest_of_a_lasting_server_one_run_is_late(tmp_path, wait_until):
     try:
         server.wait_until_ready()
         with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
-            flow = client.post("flows/", json={"name": "flow"}).json()["id"]
+            flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
             nightly = {"schedule": {"cron": "0 3 * * *"}}
-            client.post("deployments/", json={"name": "nightly", "flow_id": flow, "schedules": [nightly]})
+            deployed = posted(client, "deployments/", name="nightly", flow_id=flow, schedules=[nightly])
+            wait_until(deployed, "a deployment", 60)
             wait_until(ahead, "the next night", 60)
             assert len(ahead()) == 1
     finally:
@@ -274,25 +275,14 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
         with closing(sqlite3.connect(tmp_path / "prefect.db")) as database:
             return {row[0] for row in database.execute("SELECT name FROM flow_run")}
 
-    def make(path, **body):
-        found = []
-
-        def is_made():  # a busy database is reported as 503, and Prefect's client retries
-            answer = client.post(path, json=body)
-            assert answer.status_code in {200, 201, 503}, answer.text
-            found.append(answer)
-            return answer.status_code != 503
-
-        wait_until(is_made, f"{path} to take what is posted", 60)
-        return found[-1].json()
-
     server = OwnServer(home=tmp_path)
     try:
         server.wait_until_ready()
         with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
-            flow = make("flows/", name="flow")["id"]
+            flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
             for name in ("old", "new"):
-                make("flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})
+                ended = posted(client, "flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})
+                wait_until(ended, "a run", 60)
     finally:
         server.stop()
     assert kept() == {"old", "new"}
@@ -305,6 +295,17 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
         wait_until(lambda: kept() == {"new"}, "the old run to go", 60)
     finally:
         server.stop()
+
+
+def posted(client, path, **body):
+    """Return what posts until it is taken: a busy database is reported as 503, and Prefect's client retries."""
+
+    def post():
+        answer = client.post(path, json=body)
+        assert answer.status_code in {200, 201, 503}, answer.text
+        return answer.json() if answer.status_code != 503 else None
+
+    return post
 
 
 async def _load(url, seconds):
