@@ -13,7 +13,8 @@ from typing import Any
 from features.core.pages import UNDEFINED, render, tell_date
 from features.core.pages.plots import Axis, bars, draw_plot
 from features.metrics.registry import METRICS
-from features.store.differences import BINS, LARGE, QUANTILES, SMALL, Drift, ReleaseDifference, Size
+from features.store.differences import ReleaseDifference
+from features.store.drift import BINS, LARGE, QUANTILES, SMALL, Drift, Size
 from training.evaluation.tables import ScoreTable
 
 _ORDER: Sequence[Size] = ("large", "moderate", "small", "within chance", "none")

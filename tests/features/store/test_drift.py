@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ks_2samp
 
-from features.store.differences import compare_values
+from features.store.drift import compare_values
 
 samples = arrays(np.float64, st.integers(2, 40), elements=st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0]))
 

@@ -13,8 +13,8 @@ from features.store.differences import (
     ReleaseDifference,
     TableDifference,
     ValueDifference,
-    compare_values,
 )
+from features.store.drift import compare_values
 from features.store.fingerprints import Change, RecipeChange
 from flows.commands.status import diff
 from flows.pages.difference import render_difference
