@@ -1,4 +1,4 @@
-"""The tables of the S3BERT paper (Opitz & Frank 2022) for the systems of facetflow: Tables 2, 3, 4 and 7.
+"""The tables of the S3BERT paper (Opitz & Frank 2022) for the systems of facetflow: Tables 2, 3 and 4.
 
     python benchmarks/s3bert_paper.py --data FOLDER                  the encoder that comes with facetflow
     python benchmarks/s3bert_paper.py --data FOLDER --encoder FOLDER --out docs/results
@@ -17,7 +17,7 @@ import argparse
 import csv
 import io
 import os
-import time
+import timeit
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,6 @@ from features.corpora.reading import EvaluationPairs, read_evaluation
 from features.corpora.settings import EvaluationSet
 from features.metrics.bootstrap import Bootstrap
 from features.models import locate
-from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.evaluation.bootstrap import Drawn, correlate, in_groups
 from training.similarity import cosines, spearman
@@ -72,10 +71,10 @@ def main() -> None:
     table = pl.read_csv(arguments.data / SETS["ukp_aspect"], separator="\t", quote_char=None)
     ukp = sets["ukp_aspect"], few(table["topic"].to_numpy(), arguments.limit), systems["ukp_aspect"]
     show(arguments, "similarity", *table_2(times, drawn))
-    show(arguments, "years", *table_of_years(list(systems["stsb"]), drawn))
+    header, rows = table_of_years(list(systems["stsb"]), drawn)
+    show(arguments, "years", header, [row for row in rows if row[0] in (START, ENCODER, MEAN)])
     show(arguments, "arguments", *table_3(*ukp, drawn["ukp_aspect"]))
-    show(arguments, "facets", *table_4(sets, systems, facets))
-    show(arguments, "examples", *table_7(start, encoder))
+    show(arguments, "facets", *table_4(sets["stsb"].scores, systems["stsb"][ENCODER], facets["stsb"]))
 
 
 def few(items: Sequence[Any] | np.ndarray, limit: int | None) -> np.ndarray:
@@ -119,8 +118,8 @@ def stack(columns: Columns) -> np.ndarray:
     return np.stack(list(columns.values()), axis=1)
 
 
-def measure_times(rated: EvaluationPairs, start, encoder) -> dict[str, tuple[str, float]]:
-    """Return of each system its seconds, of parsing and of comparing, and those of the processor, for 1,000 pairs."""
+def measure_times(rated: EvaluationPairs, start, encoder) -> dict[str, str]:
+    """Return of each system its seconds, of parsing and of comparing, for 1,000 pairs."""
     sides = rated.texts_a, rated.texts_b
     texts, where = np.unique([*rated.texts_a, *rated.texts_b], return_inverse=True)
     penman = np.split(np.array(parse(texts.tolist()), object)[where], 2)
@@ -130,20 +129,13 @@ def measure_times(rated: EvaluationPairs, start, encoder) -> dict[str, tuple[str
     scale = 1000 / len(rated.scores)
     parsing, times = scale * timed(lambda: parse(texts.tolist())), {}
     for name, call in calls.items():
-        seconds, processor = scale * timed(call)
-        parsed = name in METRICS
-        times[name] = parsed * f"{parsing[0]:.1f} + " + f"{seconds:.2f}", parsed * parsing[1] + processor
+        times[name] = (name in METRICS) * f"{parsing:.1f} + " + f"{scale * timed(call):.2f}"
     return times | {MEAN: times[ENCODER]}  # of the same embeddings
 
 
-def timed(call: Callable[[], object]) -> np.ndarray:
-    """Return the seconds by the clock and those of the processor, of the fastest of some calls."""
-    runs = []
-    for _ in range(REPEATS):
-        before = np.array([time.perf_counter(), time.process_time()])
-        call()
-        runs.append(np.array([time.perf_counter(), time.process_time()]) - before)
-    return min(runs, key=lambda run: run[0])
+def timed(call: Callable[[], object]) -> float:
+    """Return the seconds of the fastest of some calls."""
+    return min(timeit.repeat(call, number=1, repeat=REPEATS))
 
 
 def hundred(value: float | None) -> str:
@@ -160,10 +152,10 @@ def scored(drawn: Drawn | None, column: int) -> str:
 
 def table_2(times, drawn) -> tuple[list[str], list[list]]:
     rows = []
-    for column, (name, (seconds, processor)) in enumerate(times.items()):
+    for column, (name, seconds) in enumerate(times.items()):
         values = [scored(drawn[known], column) for known in ("stsb", "sick")]
-        rows.append([name, seconds, f"{processor:.1f}", *values, *PAPER["table_2"].get(name, [""] * 3)])
-    columns = ["seconds", "of the processor", "STSb", "SICK", "paper: time", "paper: STSb", "paper: SICK"]
+        rows.append([name, seconds, *values, *PAPER["table_2"].get(name, [""] * 3)])
+    columns = ["seconds", "STSb", "SICK", "paper: time", "paper: STSb", "paper: SICK"]
     return ["system", *columns], rows
 
 
@@ -212,35 +204,13 @@ def f1_scores(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) -
     return np.stack([(positive + negative) / 2, positive, negative], axis=1)
 
 
-def table_4(sets, systems, facets) -> tuple[list[str], list[list]]:
-    columns = [
-        spearman(stack(facets[name]), other)
-        for name in ("stsb", "ukp_aspect")
-        for other in (sets[name].scores, systems[name][ENCODER])
-    ]
-    against = ["STSb, human", "STSb, encoder", "UKP, human", "UKP, encoder"]
+def table_4(ratings: np.ndarray, whole: np.ndarray, facets: Columns) -> tuple[list[str], list[list]]:
+    columns = [spearman(stack(facets), other) for other in (ratings, whole)]
     rows = [
-        [facet, *map(hundred, row), *PAPER["table_4"].get(facet, [""] * 4)]
-        for facet, *row in zip(facets["stsb"], *columns, strict=True)
+        [facet, *map(hundred, row), *PAPER["table_4"].get(facet, [""] * 2)]
+        for facet, *row in zip(facets, *columns, strict=True)
     ]
-    return ["facet", *against, *(f"paper: {name}" for name in against)], rows
-
-
-def table_7(start, encoder) -> tuple[list[str], list[list]]:
-    pairs, rows = PAPER["table_7"], []
-    for explained, (a, b, human, *paper) in zip(encoder.explain([pair[:2] for pair in pairs]), pairs, strict=True):
-        whole = f"{start.similarity(a, b):.2f}", f"{explained.similarity:.2f}"
-        facets = [f"{one.name} {one.similarity:.2f}, above {one.standing:.0%}" for one in notable(explained.facets)]
-        rows.append([f"{a} / {b}", human, *whole, "; ".join(facets), *paper])
-    header = ["sentences", "human", "start model", "encoder", "facets that stand out"]
-    return [*header, "paper: SBERT", "paper: S3BERT", "paper: facets"], rows
-
-
-def notable(facets: Sequence[FacetReading]) -> list[FacetReading]:
-    """Return the three facets with something to compare whose standings are farthest from their median."""
-    known = [facet for facet in facets if facet.reliable and not facet.vacuous]
-    middle = np.median([facet.standing for facet in known])
-    return sorted(known, key=lambda facet: -abs(facet.standing - middle))[:3]
+    return ["facet", "human", "encoder", "paper: human", "paper: encoder"], rows
 
 
 def show(arguments: argparse.Namespace, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
