@@ -171,14 +171,13 @@ def table_of_years(names, drawn) -> tuple[list[str], list[list]]:
 def table_3(rated, topics, systems, drawn) -> tuple[list[str], list[list]]:
     similar, rows = np.isin(rated.labels, ["SS", "HS"]), []
     for column, (name, values) in enumerate(systems.items()):
-        scores = scored(drawn, column), *map(hundred, across_topics(values, similar, topics))
-        rows.append([name, *scores, *PAPER["table_3"].get(name, [""] * 4)])
-    kinds = ["Spearman", "macro F1", "F1 similar", "F1 not similar"]
-    return ["system", *kinds, *(f"paper: {kind}" for kind in kinds)], rows
+        scores = scored(drawn, column), hundred(across_topics(values, similar, topics))
+        rows.append([name, *scores, *PAPER["table_3"].get(name, [""] * 2)])
+    return ["system", "Spearman", "macro F1", "paper: Spearman", "paper: macro F1"], rows
 
 
-def across_topics(values: np.ndarray, similar: np.ndarray, topics: np.ndarray) -> np.ndarray:
-    """Return macro F1, F1 of similar and of other pairs, where thresholds are chosen by macro F1 on other topics.
+def across_topics(values: np.ndarray, similar: np.ndarray, topics: np.ndarray) -> float:
+    """Return macro F1, where thresholds are chosen by macro F1 on other topics.
 
     As in the script of Opitz et al. (2021) that the paper uses: the mean of ten random divisions of the topics into
     four folds; here the divisions are the same in every run.
@@ -189,19 +188,19 @@ def across_topics(values: np.ndarray, similar: np.ndarray, topics: np.ndarray) -
         for fold in range(FOLDS):
             tested = np.isin(topics, order[fold::FOLDS])
             levels = np.unique(values[~tested])
-            best = f1_scores(values[~tested], similar[~tested], levels)[:, 0].argmax()
-            found.append(f1_scores(values[tested], similar[tested], levels[[best]])[0])
-    return np.mean(found, axis=0)
+            best = macro_f1(values[~tested], similar[~tested], levels).argmax()
+            found.append(macro_f1(values[tested], similar[tested], levels[[best]])[0])
+    return float(np.mean(found))
 
 
-def f1_scores(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Return macro F1, F1 of similar and of other pairs for each threshold, (n_thresholds, 3)."""
+def macro_f1(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Return the mean of F1 of similar and of other pairs for each threshold, (n_thresholds,)."""
     n = len(values)
     called = n - np.searchsorted(np.sort(values), thresholds)
     right = similar.sum() - np.searchsorted(np.sort(values[similar]), thresholds)
     positive = 2 * right / (called + similar.sum())
     negative = 2 * (n - called - similar.sum() + right) / (2 * n - called - similar.sum())
-    return np.stack([(positive + negative) / 2, positive, negative], axis=1)
+    return (positive + negative) / 2
 
 
 def table_4(ratings: np.ndarray, whole: np.ndarray, facets: Columns) -> tuple[list[str], list[list]]:
