@@ -63,7 +63,7 @@ class RunError(FacetflowError, code="FF500"):
 
 
 class PartlyDoneError(RunError, code="FF550"):
-    """A part of what was asked failed, and the rest is done: run again what the message names.
+    """A part failed, and the rest is done: run again what the message names.
 
     `done` are the results of the parts that succeeded.
     """

@@ -12,7 +12,7 @@ from features.core.errors import FacetflowError, InputError, ModelError, RunErro
 
 
 class Usage(FacetflowError, code="FF001"):
-    """A command was called with a wrong option or argument: read its help, `facetflow COMMAND --help`."""
+    """A command has a wrong option or argument: see `facetflow COMMAND --help`."""
 
 
 class FileSystem(FacetflowError, code="FF002"):
@@ -20,15 +20,15 @@ class FileSystem(FacetflowError, code="FF002"):
 
 
 class TextEncoding(FacetflowError, code="FF003"):
-    """Text has a byte or character that its encoding lacks: use UTF-8, for files and for the terminal."""
+    """Text does not fit its encoding: use UTF-8, for files and for the terminal."""
 
 
 class Unexpected(FacetflowError, code="FF004"):
-    """A defect of facetflow, or of a library that it uses: report it with its traceback."""
+    """A defect of facetflow, or of a library: report it with its traceback."""
 
 
 class FileMissing(InputError, code="FF101"):
-    """A path is misspelt, or relative to another folder: correct it, or put the file there."""
+    """A path is misspelt, or relative to another folder: correct it."""
 
 
 class NotAFile(InputError, code="FF102"):
@@ -36,11 +36,11 @@ class NotAFile(InputError, code="FF102"):
 
 
 class FileUnreadable(InputError, code="FF103"):
-    """A file is there but cannot be opened: correct its permissions, or name another."""
+    """A file cannot be opened: correct its permissions."""
 
 
 class FileEmpty(InputError, code="FF104"):
-    """A file has nothing of what it is read for: check that it is complete."""
+    """A file has nothing of what is read: check that it is complete."""
 
 
 class NotText(InputError, code="FF105"):
@@ -48,35 +48,35 @@ class NotText(InputError, code="FF105"):
 
 
 class GzipWrong(InputError, code="FF106"):
-    """A file is compressed unexpectedly, or was cut off: decompress it, or fetch it again."""
+    """A file is compressed unexpectedly, or cut off: decompress it, or fetch it again."""
 
 
 class FileTooLong(InputError, code="FF107"):
-    """A line, or a decompressed file, is longer than any text: check that it is text in lines."""
+    """A line, or a decompressed file, is too long: check that it is text in lines."""
 
 
 class UnknownFormat(InputError, code="FF108"):
-    """The suffix of a file does not tell its format: use one in the message, or `--format`."""
+    """A suffix does not tell the format: use one in the message, or `--format`."""
 
 
 class UnknownForm(InputError, code="FF109"):
-    """The content of a file has a wrong form: compare it with what is expected."""
+    """A file has a wrong form: compare it with what is expected."""
 
 
 class ColumnMissing(InputError, code="FF110"):
-    """A table lacks a column: name those that it has, or add it."""
+    """A table lacks a column: add it, or name another."""
 
 
 class ColumnTwice(InputError, code="FF111"):
-    """A table has two columns of one name: keep one, and rename the others."""
+    """A table has two columns of one name: rename one."""
 
 
 class ColumnsUnclear(InputError, code="FF112"):
-    """The columns given for two sentences do not name two columns: give two that the table has."""
+    """The columns given are not two: name two that the table has."""
 
 
 class CellNeverEnds(InputError, code="FF113"):
-    """A double quote opens a cell that nothing closes: close or double it, or set how `quotes` are read."""
+    """A double quote opens a cell that nothing closes: close or double it, or set `quotes`."""
 
 
 class CellNotWritable(InputError, code="FF114"):
@@ -84,7 +84,7 @@ class CellNotWritable(InputError, code="FF114"):
 
 
 class OutputRefused(InputError, code="FF115"):
-    """An output cannot be written there: name a folder that exists and is writable."""
+    """An output cannot be written: name a folder that exists and is writable."""
 
 
 class OutputOverwrites(InputError, code="FF116"):
@@ -96,19 +96,19 @@ class RowWrong(InputError, code="FF117"):
 
 
 class NotParallel(InputError, code="FF118"):
-    """Parallel files differ in length or content: give files with one line or block a pair."""
+    """Parallel files differ in length or content: give one line or block a pair."""
 
 
 class IdsDiffer(InputError, code="FF119"):
-    """Graphs of two files cannot be paired by their ids: give unique ids, the same on both sides."""
+    """Graphs cannot be paired by their ids: give unique ids, the same on both sides."""
 
 
 class SplitUnclear(InputError, code="FF120"):
-    """Nothing says which row is in which split: give files for each split."""
+    """Nothing says which row is in which split: give each split files."""
 
 
 class NotPenman(InputError, code="FF121"):
-    """A graph is not valid PENMAN: correct it at the line and column of the message."""
+    """A graph is not valid PENMAN: correct it at the line and column given."""
 
 
 class GraphUnusable(InputError, code="FF122"):
@@ -116,23 +116,23 @@ class GraphUnusable(InputError, code="FF122"):
 
 
 class NotTexts(InputError, code="FF123"):
-    """Something else was given where texts are needed: give strings, or pairs of strings."""
+    """Texts are needed: give strings, or pairs of strings."""
 
 
 class EmptyText(InputError, code="FF124"):
-    """A text is empty: leave it out, or give one."""
+    """A text is empty: give one, or leave it out."""
 
 
 class CannotPair(InputError, code="FF125"):
-    """The two sides differ in number, or a pair is not there: give as many on both."""
+    """The two sides differ in number, or lack a pair: give as many on both."""
 
 
 class TooFewTexts(InputError, code="FF126"):
-    """There are fewer texts or graphs than the task needs: give more."""
+    """There are too few texts or graphs: give more."""
 
 
 class MetricFileWrong(InputError, code="FF127"):
-    """A file of own metrics cannot be run, or has no metric: mend it, and check its path."""
+    """A file of own metrics cannot be run, or has none: mend it, and check its path."""
 
 
 class MetricWrong(InputError, code="FF128"):
@@ -140,31 +140,31 @@ class MetricWrong(InputError, code="FF128"):
 
 
 class VectorsWrong(InputError, code="FF129"):
-    """Vectors do not fit their words, one another or the encoder: make all of them with one model."""
+    """Vectors do not fit their words, one another or the encoder: make all with one model."""
 
 
 class GraphIndexWrong(InputError, code="FF130"):
-    """The index of sentences is missing or damaged: build it from the graph files again."""
+    """The index of sentences is missing or damaged: build it again."""
 
 
 class NoTrainingData(InputError, code="FF131"):
-    """The splits have nothing that an encoder learns from: name other splits, or corpora that have it."""
+    """The splits have nothing that an encoder learns from: name other splits or corpora."""
 
 
 class NothingToScore(InputError, code="FF132"):
-    """The data have nothing to score: choose another split, or give human scores or labels."""
+    """The data have nothing to score: choose another split, or give scores or labels."""
 
 
 class NothingToLearn(InputError, code="FF133"):
-    """All examples have the same label, or too few have another: vary the data, or leave the aspect out."""
+    """All examples have the same label, or too few another: vary the data, or leave the aspect out."""
 
 
 class SplitsOverlap(InputError, code="FF134"):
-    """The same data are in two splits: give each split files of its own."""
+    """The same data are in two splits: give each its own files."""
 
 
 class ReleaseLacks(InputError, code="FF135"):
-    """A release has not what an encoder reads: build it with that stage, or name corpora that have it."""
+    """A release lacks what an encoder reads: build with that stage, or name corpora that have it."""
 
 
 class SeveralParsers(InputError, code="FF136"):
@@ -172,11 +172,11 @@ class SeveralParsers(InputError, code="FF136"):
 
 
 class OtherText(InputError, code="FF137"):
-    """Frames belong to another text, or to another version of it: tag the sentences again."""
+    """Frames belong to another text, or version of it: tag the sentences again."""
 
 
 class ScoredDifferently(InputError, code="FF138"):
-    """Scores were taken on different data and cannot be compared: evaluate runs of one release on one split."""
+    """Scores are of different data: evaluate runs of one release on one split."""
 
 
 class NotEvaluated(InputError, code="FF139"):
@@ -184,11 +184,11 @@ class NotEvaluated(InputError, code="FF139"):
 
 
 class EvaluationDamaged(InputError, code="FF140"):
-    """Files of an evaluation are damaged, or of another version: run `facetflow evaluate` again."""
+    """An evaluation is damaged, or of another version: run `facetflow evaluate` again."""
 
 
 class UnknownTexts(InputError, code="FF141"):
-    """What is to be searched is no file and no corpus with texts: name one."""
+    """What is to be searched is no file or corpus with texts: name one."""
 
 
 class RecordUnreadable(InputError, code="FF142"):
@@ -196,23 +196,23 @@ class RecordUnreadable(InputError, code="FF142"):
 
 
 class FileChanged(InputError, code="FF143"):
-    """A file was changed while it was read: run again when it is complete, or read a copy."""
+    """A file changed while it was read: run again when it is complete, or read a copy."""
 
 
 class NoProjectFile(SettingsError, code="FF201"):
-    """No project file is there, or it cannot be read: name it with `--project`, or run `facetflow new`."""
+    """No project file can be read: name it with `--project`, or run `facetflow new`."""
 
 
 class NotToml(SettingsError, code="FF202"):
-    """The project file is not TOML in UTF-8: mend the line that the message shows."""
+    """The project file is not TOML in UTF-8: mend the line that is shown."""
 
 
 class UnknownKey(SettingsError, code="FF203"):
-    """A key of the project file is unknown: correct its name, or move it to its section."""
+    """A key is unknown: correct its name, or move it to its section."""
 
 
 class MissingKey(SettingsError, code="FF204"):
-    """A key of the project file is missing: add it."""
+    """A key is missing: add it."""
 
 
 class WrongValue(SettingsError, code="FF205"):
@@ -220,11 +220,11 @@ class WrongValue(SettingsError, code="FF205"):
 
 
 class SeveralFaults(SettingsError, code="FF206"):
-    """Several keys of the project file are wrong: mend each line of the message."""
+    """Several keys are wrong: mend each line of the message."""
 
 
 class EmptySetting(SettingsError, code="FF207"):
-    """A setting is empty and so has no effect: give a value, or leave it out."""
+    """A setting is empty, so without effect: give a value, or leave it out."""
 
 
 class Conflict(SettingsError, code="FF208"):
@@ -236,7 +236,7 @@ class RepeatedValue(SettingsError, code="FF209"):
 
 
 class NameTaken(SettingsError, code="FF210"):
-    """Two things have the same name: rename one of them."""
+    """Two things have the same name: rename one."""
 
 
 class NameNotAllowed(SettingsError, code="FF211"):
@@ -248,7 +248,7 @@ class UnknownName(SettingsError, code="FF212"):
 
 
 class UnknownMetric(SettingsError, code="FF213"):
-    """There is no such metric, or it cannot be used here: use one in the message."""
+    """There is no such metric here: use one in the message."""
 
 
 class UnknownLabel(SettingsError, code="FF214"):
@@ -256,19 +256,19 @@ class UnknownLabel(SettingsError, code="FF214"):
 
 
 class UnknownEncoder(SettingsError, code="FF215"):
-    """The project file has no encoder of this name: correct the name, or add a section [[encoders]]."""
+    """The project has no such encoder: correct the name, or add a section [[encoders]]."""
 
 
 class OutOfRange(SettingsError, code="FF216"):
-    """A number is outside the range that makes sense: give one within it."""
+    """A number is out of range: give one within it."""
 
 
 class DeviceMissing(SettingsError, code="FF217"):
-    """The device asked for is not there: use "auto" or "cpu", or a machine with a GPU."""
+    """The device is not there: use "auto" or "cpu", or a machine with a GPU."""
 
 
 class MetricSettings(SettingsError, code="FF218"):
-    """An own metric is declared with what does not fit, or is not built: correct its @own_metric(…)."""
+    """An own metric is declared wrongly, or is not built: correct its @own_metric(…)."""
 
 
 class ScheduleWrong(SettingsError, code="FF219"):
@@ -276,19 +276,19 @@ class ScheduleWrong(SettingsError, code="FF219"):
 
 
 class StageOff(SettingsError, code="FF220"):
-    """A stage reads what another one makes, which is switched off: enable both or neither."""
+    """A stage reads one that is switched off: enable both or neither."""
 
 
 class PlanWrong(SettingsError, code="FF221"):
-    """A recipe holds what is not JSON: give numbers, texts, lists and tables."""
+    """A recipe is not JSON: give numbers, texts, lists and tables."""
 
 
 class JobWrong(SettingsError, code="FF222"):
-    """The file of a training or an evaluation is not a job: run `facetflow train` or `evaluate` again."""
+    """A file is not a job: run `facetflow train` or `evaluate` again."""
 
 
 class PathTaken(SettingsError, code="FF223"):
-    """Something is already where a file is to be made: choose another folder, or rename what is there."""
+    """Something is where a file is to be made: choose another folder, or rename it."""
 
 
 class Unencrypted(SettingsError, code="FF224"):
@@ -296,19 +296,19 @@ class Unencrypted(SettingsError, code="FF224"):
 
 
 class CertificatesWrong(SettingsError, code="FF225"):
-    """Certificates for a Dask cluster are missing or do not match: name PEM files that belong together."""
+    """A cluster's certificates are missing or do not match: name PEM files that belong together."""
 
 
 class OtherSettings(SettingsError, code="FF226"):
-    """A folder holds the result of other settings, data or another version: choose another, or delete it."""
+    """A folder holds a result of other settings, data or another version: choose another, or delete it."""
 
 
 class NoStore(StoreError, code="FF301"):
-    """The folder holds no store: check its path, or make the store with `facetflow build`."""
+    """The folder holds no store: check its path, or run `facetflow build`."""
 
 
 class NotAStore(StoreError, code="FF302"):
-    """The folder holds files of something else: give an empty or a new folder."""
+    """The folder holds something else: give an empty or a new one."""
 
 
 class StorePathWrong(StoreError, code="FF303"):
@@ -316,7 +316,7 @@ class StorePathWrong(StoreError, code="FF303"):
 
 
 class StoreVersion(StoreError, code="FF304"):
-    """The store was made by another version of facetflow: name another folder and build anew."""
+    """The store is of another version of facetflow: build anew in another folder."""
 
 
 class StoreUnreachable(StoreError, code="FF305"):
@@ -328,31 +328,31 @@ class StoreDamaged(StoreError, code="FF306"):
 
 
 class TableFileDamaged(StoreError, code="FF307"):
-    """A file of a table is damaged or lost: `facetflow build --deep` makes it again."""
+    """A file of a table is damaged or lost: run `facetflow build --deep`."""
 
 
 class OtherProjectsStore(StoreError, code="FF308"):
-    """The store belongs to another project: name another folder, or take it over with `build --adopt`."""
+    """The store belongs to another project: name another folder, or run `build --adopt`."""
 
 
 class UnknownTable(StoreError, code="FF309"):
-    """The store or release has no such table, column or stage: use one in the message."""
+    """There is no such table, column or stage: use one in the message."""
 
 
 class UnknownShard(StoreError, code="FF310"):
-    """A shard is not in the store, or lacks one that it needs: copy or build the store again."""
+    """A shard is missing, or one that it needs: copy or build the store again."""
 
 
 class RowsWrong(StoreError, code="FF311"):
-    """The rows of a shard do not fit their table: mend the stage, which has a defect."""
+    """The rows of a shard do not fit their table: mend the stage."""
 
 
 class RowsLost(StoreError, code="FF312"):
-    """Rows went into a stage and did not come out once: mend the stage, which has a defect."""
+    """Rows went into a stage and did not come out once: mend the stage."""
 
 
 class CommitRefused(StoreError, code="FF313"):
-    """A shard is not what its receipt says: plan and run the shard again."""
+    """A shard is not what its receipt says: plan and run it again."""
 
 
 class WrittenByAnother(StoreError, code="FF314"):
@@ -360,7 +360,7 @@ class WrittenByAnother(StoreError, code="FF314"):
 
 
 class NotComplete(StoreError, code="FF315"):
-    """Shards are missing, so nothing can be published: see whether some failed, and build."""
+    """Shards are missing: see whether some failed, and build."""
 
 
 class NothingToPublish(StoreError, code="FF316"):
@@ -372,7 +372,7 @@ class TooManyRejects(StoreError, code="FF317"):
 
 
 class NoRelease(StoreError, code="FF318"):
-    """There is no such release: build first, or name one that there is."""
+    """There is no such release: build first, or name another."""
 
 
 class ReleaseKept(StoreError, code="FF319"):
@@ -380,15 +380,15 @@ class ReleaseKept(StoreError, code="FF319"):
 
 
 class ReleaseCountWrong(StoreError, code="FF320"):
-    """A release has another number of rows than it was published with: restore the table, or publish again."""
+    """A release has another number of rows than published: restore the table, or publish again."""
 
 
 class CannotRebuild(StoreError, code="FF321"):
-    """Damaged files cannot be made again, as their sources changed or are gone: restore these."""
+    """The sources of damaged files changed or are gone: restore them."""
 
 
 class DamageFound(StoreError, code="FF322"):
-    """`facetflow verify` found damage: do what its lines say, mostly `facetflow build --deep`."""
+    """`facetflow verify` found damage: do what its lines say."""
 
 
 class UnknownModel(ModelError, code="FF401"):
@@ -404,43 +404,43 @@ class ModelDamaged(ModelError, code="FF403"):
 
 
 class NotThisModel(ModelError, code="FF404"):
-    """A folder holds another kind or format of model: name the right folder."""
+    """A folder holds another kind or format of model: name the right one."""
 
 
 class NotAnEncoder(ModelError, code="FF405"):
-    """A folder holds no encoder: give the folder of an encoder, or of the run that trained it."""
+    """A folder holds no encoder: name that of an encoder or of its run."""
 
 
 class LibraryMissing(ModelError, code="FF406"):
-    """A library is not installed, or too new: install it as the message says."""
+    """A library is missing, or too new: install it as the message says."""
 
 
 class ModelNotLoaded(ModelError, code="FF407"):
-    """A library cannot load a model: check its folder, and that the versions of both match."""
+    """A library cannot load a model: check its folder, and that the versions match."""
 
 
 class ModelUnfit(ModelError, code="FF408"):
-    """A model has not the component that is needed: give one that has it."""
+    """A model lacks a component: give one that has it."""
 
 
 class DownloadFailed(ModelError, code="FF409"):
-    """A model cannot be downloaded: check the network, or give a file that was fetched elsewhere."""
+    """A model cannot be downloaded: check the network, or give a file fetched elsewhere."""
 
 
 class ArchiveWrong(ModelError, code="FF410"):
-    """A downloaded file is damaged, or not the pinned one: download it again."""
+    """A download is damaged, or not the pinned file: download it again."""
 
 
 class ArchiveUnsafe(ModelError, code="FF411"):
-    """An archive would write outside its folder, and nothing was unpacked: fetch it from its true source."""
+    """An archive would write outside its folder; nothing was unpacked: fetch it from its true source."""
 
 
 class GpuFailed(ModelError, code="FF412"):
-    """The GPU failed in the middle of its work: run again."""
+    """The GPU failed: run again."""
 
 
 class NoEncoder(ModelError, code="FF413"):
-    """There is no trained encoder here: run `facetflow train`, or name one with `--encoder`."""
+    """There is no trained encoder: run `facetflow train`, or name one with `--encoder`."""
 
 
 class UnknownRun(ModelError, code="FF414"):
@@ -448,19 +448,19 @@ class UnknownRun(ModelError, code="FF414"):
 
 
 class EncoderUnfinished(ModelError, code="FF415"):
-    """The training of an encoder has not finished: wait for it, or run `facetflow train`."""
+    """A training has not finished: wait for it, or run `facetflow train`."""
 
 
 class RunGone(ModelError, code="FF416"):
-    """A run was deleted, or a link leads to one that was: restore it, or name another run."""
+    """A run was deleted, or a link leads to one: restore it, or name another."""
 
 
 class EncoderDamaged(ModelError, code="FF417"):
-    """Files of an encoder are missing, damaged or do not fit: delete its folder, then train it again."""
+    """Files of an encoder are missing, damaged or do not fit: delete its folder, and train it again."""
 
 
 class CannotExplain(ModelError, code="FF418"):
-    """The encoder has nothing to explain with, no facets or spans: name one of another kind."""
+    """The encoder has no facets or spans to explain with: name one of another kind."""
 
 
 class NoClassifier(ModelError, code="FF419"):
@@ -468,15 +468,15 @@ class NoClassifier(ModelError, code="FF419"):
 
 
 class NoThreshold(ModelError, code="FF420"):
-    """The encoder has no threshold between two labels: give a number, or use the probabilities."""
+    """The encoder has no threshold: give a number, or use the probabilities."""
 
 
 class OtherParser(ModelError, code="FF421"):
-    """The installed parser or tagger is not the one of the training: install that one, or train again."""
+    """The parser or tagger is not that of the training: install that one, or train again."""
 
 
 class BackboneUnfit(ModelError, code="FF422"):
-    """A backbone has not the layers or the pooling that the settings need: choose another one."""
+    """A backbone lacks the layers or pooling that are set: choose another."""
 
 
 class NoEncoderForAspect(ModelError, code="FF423"):
@@ -488,23 +488,23 @@ class WrongRoute(ModelError, code="FF424"):
 
 
 class NotFinite(ModelError, code="FF425"):
-    """An encoder gives embeddings that are not finite numbers: delete its folder, and train it again."""
+    """Embeddings are not finite numbers: delete the encoder's folder, and train it again."""
 
 
 class UploadFailed(ModelError, code="FF426"):
-    """An encoder was not uploaded: check network and account, and upload its folder again."""
+    """An upload failed: check network and account, and upload the folder again."""
 
 
 class AnotherProcess(RunError, code="FF501"):
-    """Another process does the same at this moment: wait for it, or end it."""
+    """Another process does the same: wait for it, or end it."""
 
 
 class LockImpossible(RunError, code="FF502"):
-    """The file system does not let a folder be locked: correct its permissions, or use another folder."""
+    """The file system cannot lock a folder: correct its permissions, or use another."""
 
 
 class NoGpu(RunError, code="FF503"):
-    """A GPU is asked for and no worker has one: use "auto", or a cluster that has GPUs."""
+    """No worker has a GPU: use "auto", or a cluster that has GPUs."""
 
 
 class NoWorkers(RunError, code="FF504"):
@@ -512,7 +512,7 @@ class NoWorkers(RunError, code="FF504"):
 
 
 class NoScheduler(RunError, code="FF505"):
-    """A Dask scheduler does not answer or did not start: check its address and logs, and run again."""
+    """A Dask scheduler does not answer or start: check its address and logs, and run again."""
 
 
 class TooLittleMemory(RunError, code="FF506"):
@@ -524,11 +524,11 @@ class OtherCode(RunError, code="FF507"):
 
 
 class StoreUnseen(RunError, code="FF508"):
-    """A worker does not see the store, or cannot write to it: put it where all workers find it."""
+    """A worker cannot see or write the store: put it where all workers find it."""
 
 
 class WorkerLacksModel(RunError, code="FF509"):
-    """A worker lacks a model that its stages read: pull it where the worker runs."""
+    """A worker lacks a model: pull it where the worker runs."""
 
 
 class NoServer(RunError, code="FF510"):
@@ -540,7 +540,7 @@ class ServerConfigured(RunError, code="FF511"):
 
 
 class ServerSilent(RunError, code="FF512"):
-    """A Prefect server does not answer any more or yet: start it, and run again."""
+    """A Prefect server does not answer: start it, and run again."""
 
 
 class ServerNotStarted(RunError, code="FF513"):
@@ -548,11 +548,11 @@ class ServerNotStarted(RunError, code="FF513"):
 
 
 class ServerRefused(RunError, code="FF514"):
-    """A Prefect server refused: see the reason in the message and its log."""
+    """A Prefect server refused: see the message and the server's log."""
 
 
 class OtherProjectsServer(RunError, code="FF515"):
-    """The server serves another project of this name: give one of them another name."""
+    """The server has another project of this name: rename one."""
 
 
 class PauseEnds(RunError, code="FF516"):
@@ -564,15 +564,15 @@ class ProcessStays(RunError, code="FF517"):
 
 
 class TrainingFailed(RunError, code="FF518"):
-    """A training or an evaluation failed: the message says why, or where its traceback is."""
+    """A training or an evaluation failed: see the message, or the traceback that it names."""
 
 
 class LossNotFinite(RunError, code="FF519"):
-    """A training diverged: lower loop.learning_rate, or train in loop.precision "float32"."""
+    """A training diverged: lower loop.learning_rate, or set loop.precision to "float32"."""
 
 
 class RunNotWritten(RunError, code="FF520"):
-    """The file system refused a file of a training or a server: do what the message says."""
+    """A file of a training or a server cannot be written: do what the message says."""
 
 
 class CheckpointDamaged(RunError, code="FF521"):
@@ -580,12 +580,12 @@ class CheckpointDamaged(RunError, code="FF521"):
 
 
 class TrainingsApart(RunError, code="FF522"):
-    """The processes of one training lost each other: put its folder where all can read it."""
+    """The processes of a training lost each other: put its folder where all can read it."""
 
 
 class ForeignRequest(RunError, code="FF523"):
-    """Somebody else's request reached the explorer: open the address that `facetflow explore` has printed."""
+    """Somebody else's request reached the explorer: open the address that it printed."""
 
 
 class PortTaken(RunError, code="FF524"):
-    """Another program listens at the port: name another one, or leave `--port` out."""
+    """Another program listens at the port: name another, or leave `--port` out."""
