@@ -65,7 +65,7 @@ class LimitSettings(Closed):
 
     Args:
         rejected_rows: rows of a table that could not be processed.
-        failed_shards: shards of the build that failed; of embeddings none may fail where `neighbours` are drawn.
+        failed_shards: shards of the build that failed; of embeddings none may where `neighbours` are drawn.
     """
 
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
@@ -77,9 +77,9 @@ class RetentionSettings(Closed):
 
     Args:
         days: minimum age of what is deleted: files that no release needs, pages, logs and records of old builds.
-        trainings: also delete trainings that newer ones have replaced.
-        releases: also delete releases that were replaced so long ago and that no training in `runs` reads; not for a
-            store that other projects train on.
+        trainings: also trainings that newer ones have replaced.
+        releases: also releases replaced so long ago that no training in `runs` reads; not for a store that other
+            projects train on.
     """
 
     days: float | None = Field(default=None, ge=1, le=36500)
@@ -98,14 +98,14 @@ class ClusterSettings(Closed):
 
     Args:
         address: scheduler of an existing Dask cluster; by default a local cluster is started.
-        workers: worker processes without a GPU, by default one per core; never more than there are shards to make.
+        workers: worker processes without a GPU; by default one per core, never more than shards to make.
         gpu_workers: worker processes with one GPU each.
-        threads_per_worker: threads of the numeric libraries in a worker; a worker makes one shard at a time.
-        memory_limit: memory of one worker, such as "4GiB"; by default an equal share of the machine's memory.
-        tls_ca: certificate of the authority of an existing cluster, in PEM format.
+        threads_per_worker: threads of the numeric libraries in a worker.
+        memory_limit: memory of a worker, such as "4GiB"; by default an equal share of the machine's.
+        tls_ca: certificate of the cluster's authority, in PEM format.
         tls_cert: certificate that admits this build.
-        tls_key: its key, unless that is in the file of the certificate.
-        unencrypted: use an existing cluster on another machine without `tls://`.
+        tls_key: its key, if not in the same file.
+        unencrypted: use a cluster on another machine without `tls://`.
     """
 
     address: str | None = None
@@ -126,7 +126,7 @@ class _Head(Closed):
         name: name of the project.
         store: folder of the feature store, or its address in an object storage: `s3://bucket/prefix`, also with
             `?region=...&endpoint=https://...`.
-        runs: folder of encoders, scores, reports and the records of builds.
+        runs: folder of encoders, scores, reports and records of builds.
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: size of shards.

@@ -44,13 +44,8 @@ def meanings(model: type[BaseModel]) -> dict[str, str]:
                 name = None
     if "kind" in model.model_fields:
         meaning_of["kind"] = "the kind of encoder, which determines the other keys."
-    return {key: _in_toml(text) for key, text in meaning_of.items()}
-
-
-def _in_toml(text: str) -> str:
-    """Return the text of a docstring in the terms of a project file, which has no None."""
-    text = re.sub(r"\bNone(?= (?:leaves|makes|means|measures)\b)", "a missing key", text)
-    return text.replace("True", "`true`").replace("False", "`false`")
+    # As a project file writes them.
+    return {key: text.replace("True", "`true`").replace("False", "`false`") for key, text in meaning_of.items()}
 
 
 def schema_text() -> str:

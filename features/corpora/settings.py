@@ -33,7 +33,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class DrawSettings(Closed):
-    """Random splits, for texts with labels and for pairs that come without splits.
+    """Random splits of texts with labels, or of pairs that come without splits.
 
     Each text is drawn by a hash of it and the seed: its split never changes when others are added, and is the same in
     every corpus drawn with this seed. Pairs that share a sentence are drawn together, by a hash of one of their
@@ -80,15 +80,15 @@ class _SourceSettings(Closed):
 
     Args:
         dataset: a known dataset; `pairs` or `texts` for a table of your own.
-        name: its name in the store and in reports; by default that of the dataset.
-        text: of texts with labels: the column with the text, or several that are joined by ": ".
-        aspects: of texts with labels: aspect → column with its labels.
-        separator: of texts with labels: what stands between several labels in a cell, such as ","; by default as in the
-            dataset, "|" for a table of your own.
-        columns: of pairs: role → column, where names differ; positions from 0 without a header line. `group`, the topic
-            or document of a pair, is for `draw`.
-        quotes: of a tab-separated table: double quotes are ordinary characters, or enclose cells; by default as in the
-            dataset, or detected.
+        name: its name in the store and in reports; by default the dataset's.
+        text: column with the text, or several, joined by ": " (texts with labels).
+        aspects: aspect → column with its labels (texts with labels).
+        separator: what stands between several labels in a cell (texts with labels); by default the dataset's, "|" for
+            your own table.
+        columns: role → column, where names differ; positions from 0 without a header line (pairs). `group`, a pair's
+            topic or document, is for `draw`.
+        quotes: whether double quotes in a TSV are ordinary characters or enclose cells; by default as in the dataset,
+            or detected.
     """
 
     dataset: Annotated[str, AfterValidator(_known_dataset)]
@@ -138,14 +138,13 @@ class CorpusSettings(_SourceSettings):
     """A corpus: sentence pairs, or texts with labels, that go into the store.
 
     Args:
-        files: the files of each split; for the dataset `penman` two, of sentences a and b. Data in the package need
-            none.
+        files: files of each split; two for `penman`, of sentences a and b. Data in the package need none.
         labels: labels of the rows to use; by default `all`.
         negatives: splits whose pairs get one negative each; by default `train`, and none for judged pairs that are used
             whole.
-        neighbours: with how many of the nearest by their embeddings each sentence of `train` is also paired.
-        caption_pairs: how many pairs are drawn from the captions of one image.
-        draw: shares of the splits without files that are drawn, of texts with labels or pairs.
+        neighbours: how many of its nearest by embedding each sentence of `train` is also paired with.
+        caption_pairs: how many pairs are drawn from the captions of an image.
+        draw: shares of the splits without files, which are drawn at random.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -240,14 +239,14 @@ class CorpusSettings(_SourceSettings):
 
 
 class EvaluationSet(_SourceSettings):
-    """What an encoder is evaluated on, and training data must not contain: rated pairs, or texts or pairs with a class.
+    """What encoders are evaluated on and not trained on: rated pairs, or texts or pairs with a class.
 
     Args:
         split: split of the dataset.
-        file: its file; for the dataset `penman` two. Data in the package need none. Texts with a class in one file are
+        file: its file; two for `penman`. Data in the package need none. Texts with a class in one file are
             cross-validated.
-        files: instead of `file`, for texts or judged pairs that a classifier is trained on (the suite `transfer`):
-            files of `train`, `test` and optionally `dev`.
+        files: instead of `file`, for a classifier of texts or judged pairs (suite `transfer`): files of `train`, `test`
+            and optionally `dev`.
     """
 
     split: Split = "test"
@@ -308,7 +307,7 @@ class LeakageSettings(Closed):
 
     Args:
         mode: `drop` keeps what has such a sentence out of `train`; `report` counts it; `off` ignores it.
-        evaluation: sets to guard besides those under `[[evaluation]]`.
+        evaluation: sets to guard besides those under `[[evaluation]]`, with the same keys.
     """
 
     mode: Literal["drop", "report", "off"] = "drop"
@@ -319,8 +318,8 @@ class IngestSettings(Closed):
     """How sentences, pairs and labels are stored.
 
     Args:
-        sentences_per_shard: maximum number of sentences in a shard.
-        pairs_per_shard: maximum number of pairs, or of labels, in a shard.
+        sentences_per_shard: sentences in a shard, at most.
+        pairs_per_shard: pairs, or labels, in a shard, at most.
         max_words: longest accepted sentence, in words between white space.
     """
 

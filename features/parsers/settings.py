@@ -20,9 +20,9 @@ class _ParserSettings(Closed):
     """Settings common to all parsers.
 
     Args:
-        threads: CPU threads in one process; None means the library's default, 1 in Dask's workers.
-        max_words: longer sentences, in words between white space, are rejected as `sentence_too_long`.
-        enabled: None makes what an encoder reads; True that of all sentences; False nothing.
+        threads: CPU threads per process; by default the library's choice, 1 in Dask's workers.
+        max_words: longer sentences, in words between white space, are rejected (`sentence_too_long`).
+        enabled: True parses all sentences, False none; by default those that an encoder reads.
     """
 
     threads: int | None = Field(default=None, ge=1, le=1024)
@@ -35,15 +35,16 @@ class AmrSettings(_ParserSettings):
 
     Args:
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: your own graphs, found by
-            their `::snt`; a sentence without one is a reject. When missing, `penman` if `graphs` are given or a corpus
-            has the dataset `penman`.
+            `::snt` (a sentence without one is rejected). By default `penman` if there are `graphs` or a corpus of the
+            dataset `penman`.
         graphs: your PENMAN files (`penman`).
-        bank: index of these files; a build makes it.
-        model: `embedded`, or the folder of a parser trained like it (`embedded`); name or folder of an amrlib parser,
-            by default `parse_xfm_bart_large` (`amrlib`).
-        tokenizer: folder or Hub name of its tokenizer; None means the model's own, else the one in its configuration.
-        batch_size: sentences per batch (`amrlib`, `embedded`).
-        beams: width of the beam search (`amrlib`); its first well-formed graph is used.
+        bank: index of these files, made by a build.
+        model: `embedded`, or the folder of a parser trained like it; for `amrlib` a name or folder, by default
+            `parse_xfm_bart_large`.
+        tokenizer: folder or Hub name of its tokenizer (`amrlib`); by default the model's own, else the one in its
+            configuration.
+        batch_size: sentences per batch.
+        beams: width of the beam search (`amrlib`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 the graph of
             one in ten sentences of 22 words depends on its batch.
@@ -92,15 +93,15 @@ class DependencySettings(_ParserSettings):
 
 
 class EmbeddingSettings(_ParserSettings):
-    """The teacher: the frozen sentence encoder whose similarities an encoder must preserve in training.
+    """The teacher: a frozen sentence encoder whose similarities an encoder preserves in training.
 
     Args:
-        enabled: None makes what an encoder reads; True that of all sentences; False nothing: training then encodes with
-            its start model.
+        enabled: True embeds all sentences, False none: training then encodes with its start model; by default those
+            that an encoder reads.
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `bfloat16` changes similarities by about 0.0004, and is faster on CPUs made for it, slower on others.
+        precision: `bfloat16` changes similarities by about 0.0004; it is faster only on CPUs made for it.
     """
 
     model: str = "all-MiniLM-L6-v2"
@@ -113,10 +114,10 @@ class SrlSettings(_ParserSettings):
     """The semantic role tagger.
 
     Args:
-        model: `embedded`, a known name, or the folder or `.tar.gz` of a tagger in the format of AllenNLP's `srl_bert`.
-        predicates: what finds them: the tagger itself if it was trained to, or `spacy`: verbs and auxiliaries.
-        tags: name or folder of a spaCy pipeline that gives parts of speech (`spacy`).
-        batch_pieces: word pieces per batch, including padding.
+        model: `embedded`, a known name, or the folder or `.tar.gz` of an AllenNLP `srl_bert` tagger.
+        predicates: what finds them: the tagger, if it was trained to, or spaCy: verbs and auxiliaries.
+        tags: name or folder of a spaCy pipeline for parts of speech (`spacy`).
+        batch_pieces: word pieces per batch, with padding.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
         precision: `auto` is bfloat16 where the hardware is faster in it, else float32.
     """
@@ -133,11 +134,11 @@ class LabelVectorSettings(Closed):
     """Where the vectors of words in labels come from.
 
     Args:
-        backend: `encoder`: each word is encoded by a sentence encoder; `glove`: a text file.
+        backend: `encoder` encodes each word by a sentence encoder; `glove` reads a text file.
         model: the sentence encoder (`encoder`).
         file: text file (`.gz` too) with a word and its numbers on each line (`glove`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        threads: CPU threads in one process; None means the library's default, 1 in Dask's workers.
+        threads: CPU threads per process; by default the library's choice, 1 in Dask's workers.
     """
 
     backend: Literal["encoder", "glove"] = "encoder"

@@ -23,8 +23,8 @@ class MetricSettings(Closed):
     """What is measured on pairs.
 
     Args:
-        enabled: None measures the pairs that an encoder reads; True all pairs; False none, and makes no label vectors,
-            which only metrics need.
+        enabled: True measures all pairs, False none, and makes no label vectors; by default those that an encoder
+            reads.
         own: Python files with the project's own metrics.
     """
 

@@ -77,17 +77,16 @@ class EncoderSettings(Trainable):
     """Settings shared by all kinds of encoders.
 
     Args:
-        name: name of the encoder; its runs are stored under it.
+        name: name of the encoder and of the folder of its runs.
         kind: kind of encoder; `training.kinds` lists them.
-        backbone: name or path of the sentence encoder to start from.
+        backbone: sentence encoder to start from, by name or path.
         corpora: corpora to train on; all when empty.
-        splits: names of the splits to train on and to choose the best model by.
-        choose_by: criterion for the best model: the dev `loss`, or the name of a rated set with split `dev` under
-            `[[evaluation]]`, by Spearman's correlation with its ratings.
-        search: settings to try values of, in every combination; the best on dev is kept: `{ learning_rate = [1e-5,
-            2e-5, 5e-5] }`.
-        pool: work pool of a Prefect server for its trainings and evaluations by `refresh`; by default the project's.
-            `facetflow deploy` again after changing it.
+        splits: splits to train on, and to choose the best model by.
+        choose_by: what chooses the best model: the dev `loss`, or by its name a rated set with split `dev` under
+            `[[evaluation]]` (Spearman's correlation).
+        search: values to try, in every combination; the best on dev is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
+        pool: Prefect work pool of its trainings and evaluations by `refresh`; by default the project's. `facetflow
+            deploy` again after a change.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)
@@ -181,10 +180,10 @@ class TunedSettings(EncoderSettings):
 
     Args:
         max_tokens: longer sentences are truncated, also by the finished encoder.
-        layers_tuned: how many of the last layers to tune, or `all`, which includes the token embeddings.
+        layers_tuned: how many of the last layers to tune; `all` includes the token embeddings.
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of
             attention, which on a CPU doubles the time of long texts.
-        cache_gib: memory for the outputs of the frozen layers.
+        cache_gib: memory for the frozen layers' outputs.
         disk_gib: disk space for more of them, in the folder for temporary files; what exceeds both is recomputed.
     """
 
@@ -201,10 +200,9 @@ class PairSettings(TunedSettings):
     Args:
         labels: labels to classify; all that occur when empty.
         positive_label: positive label of `f1` and `average_precision`.
-        classifier: input of the classifier, from the embeddings u and v of a pair; with `u` and `v` their order counts.
-        layers: how many of the first layers of the backbone to keep; by default all.
-        words_below: how many layers below the last one the word vectors of the structure come from; less than
-            `layers_tuned`.
+        classifier: input of the classifier, from a pair's embeddings u and v; with `u` and `v` their order counts.
+        layers: how many of the backbone's first layers to keep; by default all.
+        words_below: how many layers below the last the structure's word vectors come from; less than `layers_tuned`.
         new_learning_rate: peak learning rate of the modules that the backbone does not have, and of the classifier.
     """
 

@@ -21,34 +21,34 @@ Keep = Literal["best", "average", "last"]
 
 
 class LoopSettings(Closed):
-    """Settings of the loop; the unit of batches depends on the kind of encoder or parser.
+    """The training loop; the unit of batches depends on the kind of encoder or parser.
 
     Args:
         epochs: passes over the training data.
-        steps: steps after which the training ends, if its epochs have more.
+        steps: steps after which training ends, if the epochs have more.
         batch_size: size of a batch over all processes, in pairs, sentences or word pieces.
-        accumulate: batches per step; their gradients are averaged.
-        learning_rate: peak rate, reached after the warm-up; groups of parameters may have a multiple of it.
+        accumulate: batches per step; gradients are averaged.
+        learning_rate: peak rate, after the warm-up; some groups of parameters have a multiple of it.
         warmup: share of all steps in which the rate grows linearly.
         warmup_steps: maximum number of warm-up steps.
-        schedule: after the warm-up: linear decay to 0, or the constant peak rate.
-        decay: share of all steps, at the end, in which a linear schedule decays; by default all after the warm-up.
+        schedule: after the warm-up: linear decay to 0, or constant.
+        decay: last share of the steps, in which a linear schedule decays; by default all after the warm-up.
         weight_decay: weight decay of AdamW.
         betas: betas of AdamW.
         gradient_norm: gradients are clipped to this norm.
         evaluate_every: steps between dev evaluations, besides those at the ends of epochs.
-        patience: dev evaluations in a row without a better score that end the training.
-        keep: which weights are kept: `best`, by the dev score; `average`, the best running average; or `last`. Without
-            dev these are the last, or the last average.
-        average_over: approximate number of steps that the average covers.
+        patience: dev evaluations in a row without a better score that end training.
+        keep: weights to keep: the `best` by dev score, the best running `average`, or the `last`. Without dev, the last
+            or last average.
+        average_over: approximate number of steps in the average.
         checkpoint_every: steps between checkpoints.
         log_every: steps between progress lines.
         precision: `auto` is bfloat16 where the hardware is faster in it, else float32.
         device: `auto` is a GPU if there is one.
-        threads: CPU threads of each process; by default PyTorch's choice.
-        processes: processes that train together on this machine, one per GPU if there are GPUs.
-        trackers: experiment trackers: `tensorboard`, `mlflow`, `wandb` or another that accelerate knows.
-        seed: seed of the order of batches, of new weights and of dropout.
+        threads: CPU threads per process; by default PyTorch's choice.
+        processes: processes that train together on this machine, one per GPU if there are any.
+        trackers: experiment trackers that accelerate knows, such as `tensorboard`, `mlflow`, `wandb`.
+        seed: seed of batch order, new weights and dropout.
     """
 
     epochs: Annotated[int, Field(ge=1)] = 1

@@ -33,34 +33,33 @@ al. 2023, for a GPU."""
 
 
 class AspectSettings(TunedSettings):
-    """Aspects and training of an encoder or of its routes; its batch size counts triplets.
+    """An encoder of aspects; its batch size counts triplets.
 
     Args:
         preset: default values of the other settings.
-        aspects: aspects that similarity is to reflect; may be left out if the texts have only one.
-        combine: when texts of several aspects are alike: with a common label in all of them (`intersection`) or in any
+        aspects: aspects that similarity reflects; may be left out if the texts have only one.
+        combine: when texts of several aspects are alike: with a common label in all (`intersection`) or in any
             (`union`); `routes` is one encoder with a route for each.
-        objective: `info_nce` separates positives from the negatives of triplets and of the batch; `multiple_negatives`
-            from those of the batch; `simcse` needs no labels: a text is its own positive, with other dropout.
-        masked: whether texts that share the anchor's label are no negatives of it in the batch; `false` is the usual
-            multiple negatives ranking.
-        negatives: negatives of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any`
-            takes any that is not alike.
-        temperature: temperature of the objective (τ).
+        objective: `info_nce` separates positives from the negatives of triplets and batch; `multiple_negatives` from
+            those of the batch; `simcse` needs no labels: a text is its own positive, with other dropout.
+        masked: whether texts with the anchor's label are no negatives of it; `false` is the usual multiple negatives
+            ranking.
+        negatives: of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any` takes any
+            that is not alike.
+        temperature: temperature τ of the objective.
         pooling: `cls` or `mean` of the tokens; by default the backbone's.
-        layers_tuned: how many of the last layers to tune, or `all`, with the token embeddings; 0 learns only a linear
+        layers_tuned: how many of the last layers to tune; `all` includes the token embeddings; 0 learns only a linear
             layer on the embeddings, one for each route.
         max_tokens: longer texts are truncated, also by the finished encoder.
         min_texts: labels with fewer training texts are not used.
         held_out_labels: share of the labels held out of training, to measure how an aspect generalises; `training.json`
             names them.
-        held_out_seed: seed of the choice of these labels, which depends on their names.
-        triplets_per_text: number of triplets with each text as anchor, per epoch.
-        embed_at_once: maximum number of texts of a batch with activations in memory, by default all; less computes
-            embeddings twice.
+        held_out_seed: seed of their choice.
+        triplets_per_text: triplets with each text as anchor, per epoch.
+        embed_at_once: texts of a batch with activations in memory, at most; by default all, fewer compute embeddings
+            twice.
         route_learning_rate: peak learning rate of the linear layers.
-        choose_by: criterion for the best model on the dev texts: `mrr` or `ndcg` of the first ten neighbours, or
-            `loss`.
+        choose_by: what chooses the best model on dev: `mrr` or `ndcg` of the first ten neighbours, or `loss`.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = ("mrr", "ndcg", BY_LOSS)

@@ -12,24 +12,22 @@ from training.types import Drawn, Harm, Part, SpanWeights
 
 
 class PasSettings(PairSettings):
-    """Spans and training of an encoder trained on judged pairs; its batch size counts pairs.
+    """An encoder with predicate-argument spans, trained on judged pairs; its batch size counts pairs.
 
     Args:
         positive_label: label of paraphrases. If no pair has the default, the only one of `paraphrase`, `duplicate`,
             `true` and `yes` that pairs have.
-        spans: `tagged` are those of the semantic roles. To compare with, by the seed of the loop: as many spans of as
-            many words, `random` or `continuous` (runs of words); `none` is the twin without spans.
-        weights: weights of the spans of a sentence: `learnt` from their vectors; `by_role` from their roles as well;
-            `equal`.
+        spans: `tagged`: those of the semantic roles; `none`: the twin without spans. To compare with, by the seed of
+            the loop: as many spans of as many words, `random` or `continuous` (runs of words).
+        weights: weights of a sentence's spans: `learnt` from their vectors, `by_role` from their roles too, or `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
-        harmed: share of the spans that are corrupted, to measure the cost of tagger errors.
-        harm: kind of corruption: spans are `dropped`, or their arguments `moved` to another place.
-        training_share: share of the training pairs to use; larger shares include smaller ones.
-        tagger: `model` under [srl] of the training roles, by which the finished encoder tags; of a folder, the absolute
-            path.
+        harmed: share of the spans to corrupt, to measure the cost of tagger errors.
+        harm: kind of corruption: spans are `dropped`, or their arguments `moved`.
+        training_share: share of the training pairs; larger shares include smaller ones.
+        tagger: `model` under [srl] of the training roles, by which the encoder tags; of a folder, the absolute path.
         tags: `tags` under [srl], if `predicates` there is `spacy`.
-        choose_by: criterion for the best model on the dev split: `average_precision` or, at the best threshold, `f1` of
-            the positive label; `loss`; or the name of a set of ratings.
+        choose_by: what chooses the best model on dev: `average_precision`, `f1` of the positive label at the best
+            threshold, `loss`, or the name of a set with split `dev` under `[[evaluation]]`.
         new_learning_rate: peak learning rate of the weights of spans and of the classifier.
     """
 

@@ -13,31 +13,29 @@ from training.types import USUAL_PARTS, Direction, Part
 
 
 class RgcnSettings(PairSettings):
-    """Objective and graph of an encoder trained on judged pairs; its batch size counts pairs.
+    """An encoder with dependency trees, trained on judged pairs; its batch size counts pairs.
 
     Args:
-        objective: `softmax` predicts the label of a pair with a classifier; `multiple_negatives` separates the entailed
-            sentence from others of the batch and from contradicting ones; `distillation` preserves the start model's
-            similarities, whatever the labels.
-        graph: whether there is a graph; without one the encoder is the twin that shows what the graph adds.
-        direction: direction of the tree edges: `down` from heads to dependents, `up` the other way, or both.
-        relations: `all` gives each label its own matrices, `one` shares them among all labels.
-        trees: `parsed`, or `random` trees by the seed of the loop: a gain from these is not due to syntax.
-        graph_layers: number of convolutions; 0 takes the mean of the words, each by itself.
+        objective: `softmax` predicts the label of a pair; `multiple_negatives` separates the entailed sentence from
+            others of the batch and contradicting ones; `distillation` preserves the start model's similarities,
+            whatever the labels.
+        graph: `false` is the twin without a graph, which shows what the graph adds.
+        direction: direction of the tree edges: `down` from heads to dependents, `up`, or both.
+        relations: `all` gives each label its own matrices; `one` shares them.
+        trees: `random` draws trees by the seed of the loop: a gain from these is not due to syntax.
+        graph_layers: number of convolutions; 0 takes the mean of the words.
         width: width of the nodes.
-        bases: number of bases that the relation matrices are mixed from; `full`: a matrix for each relation.
+        bases: bases that the relation matrices are mixed from; `full`: a matrix for each relation.
         graph_dropout: share of the nodes' values dropped in training.
-        labels: classes of `softmax`, and labels of the pairs that `distillation` uses; all that occur when empty.
-        classifier: input of the classifier of `softmax`, from the embeddings u and v of a pair; with `u` and `v` their
-            order counts.
+        labels: classes of `softmax`, or labels whose pairs `distillation` uses; all when empty.
         positive_label: label of pairs whose sentence b is a positive of a. If no pair has the default, the only one of
             `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have.
         negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
         temperature: temperature τ of `multiple_negatives`.
-        choose_by: criterion for the best model: the dev `loss`; with `softmax` also `average_precision` or, at the best
-            threshold, `f1` of the positive label; or the name of a set with split `dev` under `[[evaluation]]`.
-        parser: spaCy pipeline of the training trees, with which the finished encoder parses: a known model or an
-            absolute path; required if not known.
+        choose_by: what chooses the best model on dev: `loss`; with `softmax` also `average_precision`, or `f1` of the
+            positive label at the best threshold; or the name of a set with split `dev` under `[[evaluation]]`.
+        parser: spaCy pipeline of the training trees, with which the encoder parses: a known model or an absolute path;
+            required if not known.
         new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
     """
 

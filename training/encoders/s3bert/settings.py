@@ -65,7 +65,7 @@ _Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Finish(Closed):
-    """Further steps of the layers on other batches, after those of `loop`; what is missing here stays as it was.
+    """Further steps of the layers on other batches, after those of `loop`; what is not set stays as it was.
 
     What competes when learnt at once, facets of all corpora and exchanged arguments, is learnt one after the other
     (docs/results/study.md).
@@ -73,11 +73,11 @@ class Finish(Closed):
     Args:
         steps: number of steps.
         batch_size: pairs in a batch.
-        learning_rate: peak rate, with a warm-up and a schedule like those of `loop`.
-        layer_corpora: corpora whose pairs make up the batches.
+        learning_rate: peak rate, with warm-up and schedule like those of `loop`.
+        layer_corpora: corpora of the batches.
         layer_shares: corpus → share of its pairs in an epoch.
         ordering: weight of the ordering objective.
-        ordered_facets: facets that it is for.
+        ordered_facets: facets to order.
     """
 
     steps: Annotated[int, Field(ge=1)]
@@ -90,41 +90,41 @@ class Finish(Closed):
 
 
 class S3bertSettings(TunedSettings):
-    """Objective and loop of an S3BERT; its batch size counts pairs.
+    """An S3BERT; its batch size counts pairs.
 
     Args:
         preset: default values of the other settings.
-        teacher: embeddings whose cosines are preserved: `store` those of the release if it has them, `backbone` always
-            those of the start model.
-        facets: metrics that get a facet, in the order of their dimensions; by default the built-in ones, then your own.
-        facet_dimensions: dimensions of each facet: with a map added to the backbone's embedding, which is the residual;
-            without one a part of it.
-        map_epochs: passes over the training data in which the map is learnt on stored embeddings; 0 for none, as where
-            the backbone is an S3BERT.
+        teacher: embeddings whose cosines are preserved: those of the release, if it has them (`store`), or always the
+            start model's (`backbone`).
+        facets: metrics that get a facet, in order; by default the built-in ones, then your own.
+        facet_dimensions: dimensions of each facet: with a map added to the backbone's embedding, the residual; without
+            one a part of it.
+        map_epochs: epochs in which the map is learnt on stored embeddings; 0 for none, as where the backbone is an
+            S3BERT.
         map_learning_rate: its peak learning rate.
-        map_batch_size: pairs in a batch of it, at most a sixteenth of the training pairs.
+        map_batch_size: pairs in its batches, at most a sixteenth of the training pairs.
         similarity: similarity of a facet's two sub-vectors; `manhattan` is 1 - L1 distance.
-        targets: the value of the metric (`raw`), or min-max scaled over the training pairs.
-        facet_weights: `equal`, or `variance`: the squared error of each facet is divided by the variance of its metric,
-            so that rare structures count as much.
+        targets: values of the metrics as they are (`raw`), or min-max scaled over the training pairs.
+        facet_weights: `variance` divides each facet's squared error by its metric's variance, so that rare structures
+            count as much.
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
-        ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of one
+        ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of a
             sentence as its metric does. It teaches exchanged arguments, where contrast pairs are a third of
-            `layer_corpora`; the dev loss does not count it.
-        ordered_facets: facets that it is for; all when empty. Leave out those whose metrics miss the difference.
-        kinds: kinds of pairs to train on: `positive` (rows of a corpus), `negative`, `neighbour`; all when empty.
+            `layer_corpora`; the dev loss leaves it out.
+        ordered_facets: facets to order; all when empty. Leave out those whose metrics miss the difference.
+        kinds: kinds of pairs to train on (`positive` are rows of a corpus); all when empty.
         pairs: number of training pairs, drawn at random; by default all.
-        layer_corpora: corpora of the batches in which layers are tuned; all when empty. In a batch all pairs count that
-            were measured among its sentences.
-        layer_shares: corpus → share of its pairs in an epoch of the layers, 1 when missing; every pair has its turn.
-        finish: further steps of the layers on other batches, as for exchanged arguments.
-        share: share of the final weights in a mean with those before `finish`, or without it before the layers
-            (WiSE-FT, Wortsman et al. 2022).
-        layers_tuned: how many of the last layers to tune, after the map and with it; 0 for the map alone.
-        scale_learning_rate: learning rate of the scales β; without the preset `laptop` that of the loop.
-        max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers the start model
-            decides.
+        layer_corpora: corpora of the batches that tune layers; all when empty. All pairs measured among a batch's
+            sentences count.
+        layer_shares: corpus → share of its pairs in an epoch of the layers, by default 1; every pair has its turn.
+        finish: further steps of the layers on other batches.
+        share: share of the final weights in a mean with those before `finish`, else before the layers (WiSE-FT,
+            Wortsman et al. 2022).
+        layers_tuned: how many of the last layers to tune after the map, and with it; 0 for the map alone.
+        scale_learning_rate: learning rate of the scales β; by default the loop's, except in the preset `laptop`.
+        max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers as by the start
+            model.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate", *_OF_MAP)
