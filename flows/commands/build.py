@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 def build(project: Path, dask_address: str | None, *, adopt: bool, deep: bool, as_json: bool) -> int:
     """Read the corpora, parse and measure what is missing, and publish a release.
 
-    Run it again after anything: it does only what is missing. The exit code is 2 when shards failed or the project's
-    limits forbid a release.
+    Run it again after anything. The exit code is 2 when shards failed or the project's limits forbid a release.
     """
     record = _run("build_features", project, dask_address, as_json=as_json, deep=deep, adopt=adopt)
     return 0 if record.state == "done" else 2
@@ -49,7 +48,7 @@ def refresh(project: Path, dask_address: str | None, *, deep: bool, as_json: boo
     """Build, train the encoders whose input or settings changed, evaluate them, and promote those whose scores hold.
 
     Run it again after anything. Where a server has the deployments of the project (`up`, `deploy`), it only begins
-    trainings and evaluations there. The exit code is 2 when the build published nothing, or a training or an evaluation
+    trainings and evaluations there. The exit code is 2 when nothing was published, or a training or an evaluation
     failed.
     """
     done = _run("refresh", project, dask_address, as_json=as_json, deep=deep)
@@ -73,14 +72,14 @@ def _run(flow: str, project: Path, dask_address: str | None, *, as_json: bool, *
 
 
 @click.command()
-@click.option("--explain", is_flag=True, help="Show for each stage why its shards have to be made.")
+@click.option("--explain", is_flag=True, help="Show why the shards of each stage have to be made.")
 @DEEP
 @JSON
 @click.pass_obj
 def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     """Show what a refresh would do: shards of each stage, the release, trainings and evaluations.
 
-    Nothing is written. The exit code is 0 also when it says that nothing would be published.
+    Nothing is written. The exit code is 0 also when nothing would be published.
     """
     from flows.building.ingest_corpora import in_words, warnings
     from flows.building.planning import look_ahead

@@ -41,9 +41,8 @@ def contrast(
 
     Edits exchange two arguments (swap), change the voice, let another be acted upon (patient, which also gets the
     former two), set or lift a negation, or replace a quantifier, a number or a name. The sentences are those of FILE (a
-    table, or one a line), or of the training pairs in the newest release. Sentences beside their other voice and their
-    exchanged arguments are kept only if the embedded parser's graphs show the difference. Columns of the output:
-    sentence_a, sentence_b, edit.
+    table, or one a line), or of the training pairs in the newest release. Other voices and exchanged arguments are kept
+    only if the embedded parser's graphs show the difference. Columns of the output: sentence_a, sentence_b, edit.
     """
     import polars as pl
 

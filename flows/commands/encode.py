@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=FILE)
 @click.option("-o", "--output", required=True, type=OUTPUT, help="File to write, .parquet or .arrow.")
-@click.option("--facets", is_flag=True, help="Write each facet of the encoder, and its residual, as a column.")
+@click.option("--facets", is_flag=True, help="Write each facet, and the residual, as a column.")
 @click.option(
     "--precision",
     default="float32",
@@ -53,10 +53,10 @@ def encode(
     columns: tuple[str, ...],
     device: str,
 ) -> int:
-    """Encode the texts of FILE, a table or one text a line, into a Parquet or Arrow file of any length.
+    """Encode the texts of FILE, a table or one text a line, into a Parquet or Arrow file.
 
-    The output has one row for each row of FILE: id, text, vector. Memory does not grow with the file; the same command
-    goes on after a kill. `facetflow search --among` reads the output, and maps an Arrow file into memory.
+    Each row of FILE gives a row: id, text, vector. Memory does not grow with the file; the same command goes on after a
+    kill. `facetflow search --among` reads the output, and maps an Arrow file into memory.
     """
     from flows.console.searching import Searcher
     from flows.watching.file_progress import FileProgress
@@ -91,7 +91,7 @@ def encode(
 @click.argument("file", type=FILE)
 @output_options("parquet", "jsonl")
 @click.option("--vector", "column", default="vector", metavar="COLUMN", help="Column with the vectors.")
-@encoder_option(" the one in use of those of the project with facets, else s3bert-minilm-map")
+@encoder_option(" the project's one in use that has facets, else s3bert-minilm-map")
 @DEVICE
 @click.pass_obj
 def facets(

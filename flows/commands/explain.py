@@ -19,14 +19,14 @@ from flows.terminal import Verbosity, say, verbosity, warn, write_json
 @click.argument("sentences", nargs=-1, callback=in_utf8)
 @encoder_option(
     ", of the project's encoders with facets, the only current one (runs/NAME/current), else the newest, else the one "
-    "that comes with facetflow"
+    "in the package"
 )
 @click.option(
     "--pairs",
     "table",
     type=INPUT,
-    help="A table (TSV, CSV, JSONL, Parquet; - is standard input) instead of two sentences, with columns as in a "
-    "corpus of the project, sentence_a and sentence_b, or as in a known dataset.",
+    help="A table of pairs (TSV, CSV, JSONL, Parquet; - is standard input), with columns as in a corpus of the "
+    "project, sentence_a and sentence_b, or as in a known dataset.",
 )
 @click.option(
     "--graphs",
@@ -34,12 +34,12 @@ from flows.terminal import Verbosity, say, verbosity, warn, write_json
     type=FILE,
     help="PENMAN file with the graphs, found by ::snt; may be repeated. By default from the store, else a parser.",
 )
-@click.option("--no-graphs", is_flag=True, help="Skip the metrics: faster, and only the encoder's view is shown.")
+@click.option("--no-graphs", is_flag=True, help="Show only what the encoder predicts: faster.")
 @click.option(
     "--words",
     "shared",
     metavar="FACET",
-    help="Show how the words share a facet's similarity, or with `sentence` that of the whole.",
+    help="Show how words share a facet's similarity, or with `sentence` that of the whole.",
 )
 @page_option(", with the graphs drawn")
 @click.option(
@@ -60,9 +60,8 @@ def explain(
 ) -> int:
     """Show what two SENTENCES have in common, and in which facets they agree and differ.
 
-    Scores are measured on their graphs, in any folder; beside them is what an encoder with facets, if there is one,
-    predicts without graphs. A row of --pairs that is wrong or lacks a sentence keeps its place without an explanation;
-    it is named on stderr, and the exit code is 2.
+    Scores are measured on their graphs; beside them is what an encoder with facets predicts without graphs. A wrong row
+    of --pairs keeps its place without an explanation, and the exit code is 2.
     """
     from features.corpora.pair_tables import PairCells, read_pair_rows
     from flows.console.explaining import Explainer
@@ -123,8 +122,8 @@ def explain(
 def explore(project: Path, *, encoder: str | None, texts: str | None, port: int | None, no_browser: bool) -> None:
     """Open pages that explain pairs and search texts, and show the project's tables and trainings.
 
-    The pages are served to the browser that opens the printed address, and to nobody else. Without a project they work
-    with the encoder that comes with facetflow. Ctrl-C ends it.
+    Only the browser that opens the printed address is served. Without a project the pages use the encoder in the
+    package. Ctrl-C ends it.
     """
     from flows.console.explaining import Explainer
     from flows.console.here import Here

@@ -41,10 +41,10 @@ def age(given: str) -> timedelta:
 def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_run: bool, as_json: bool) -> None:
     """Delete files that no release needs, and pages, logs and records of old builds.
 
-    Keeps the newest versions, and the newest build, a running one, and those that published a release that is kept.
-    --runs keeps the newest training of an encoder, that of its current run, a running one, and those that the project
-    file names. --releases keeps the newest, and those that a training in the project's runs read or reads; do not use
-    it if other projects train on the store.
+    Keeps the newest versions, the newest build, a running one, and those of the releases that are kept. --runs keeps an
+    encoder's newest training, that of its current run, a running one, and those that the project file names. --releases
+    keeps the newest, and those that a training in the project's runs read or reads; do not use it if other projects
+    train on the store.
     """
     from features.store.store import Store
     from flows.building.store_access import only_writer
@@ -86,8 +86,8 @@ def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_
 def verify(project: Path, *, deep: bool, as_json: bool) -> None:
     """Check the files that the newest tables and all releases need; nothing is written.
 
-    Compares sizes, and reads the files whose modification time is later than their commit. The exit code is 1 when
-    something is damaged.
+    Compares sizes, and reads the files that were modified after their commit. The exit code is 1 when something is
+    damaged.
     """
     from features.store.store import Store
     from flows.project import load

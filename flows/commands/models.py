@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # commands import what they need when they run
 
 @click.group()
 def models() -> None:
-    """List, pull and verify pretrained models, which are kept in $FACETFLOW_MODELS or in the user's cache."""
+    """List, pull and verify pretrained models, kept in $FACETFLOW_MODELS or in the user's cache."""
 
 
 @models.command(name="list")
@@ -65,7 +65,7 @@ def list_models(*, as_json: bool) -> None:
 def pull(names: tuple[str, ...], source: Path | None) -> None:
     """Pull models by NAMES.
 
-    By default these are the two that the default settings name. What is here, undamaged, stays, and --from is not read.
+    By default these are the two that the default settings name. Undamaged ones stay, and --from is not read.
     """
     wanted = names or DEFAULT_MODELS
     if source is not None and len(wanted) != 1:
@@ -136,7 +136,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
 def publish(project: Path, *, encoder: str | None, output: Path, name: str | None, push: bool, public: bool) -> None:
     """Write an encoder as a folder for a model hub: weights, facets, a card with the terms of its training data.
 
-    Folders of this machine are left out. Nothing is uploaded unless --push asks for it.
+    Folders of this machine are left out. Nothing is uploaded without --push.
     """
     from features.models.records import is_hub_name
     from flows.console.here import Here

@@ -24,9 +24,9 @@ from training.kinds import KINDS
 def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     """Write a commented project file (facetflow.toml) into FOLDER, which is created if missing.
 
-    It has the sections for one kind of encoder: s3bert learns from pairs of sentences, whose graphs are measured;
-    aspect from texts with labels; rgcn and pas from pairs with labels. Its JSON schema is written next to it. Nothing
-    else in FOLDER is replaced.
+    It has the sections of one kind of encoder: s3bert learns from pairs of sentences, whose graphs are measured; aspect
+    from texts with labels; rgcn and pas from pairs with labels. Its JSON schema is written next to it. Nothing else in
+    FOLDER is replaced.
     """
     from flows.project_schema import SCHEMA_FILE, schema_text
 
@@ -69,7 +69,7 @@ def _name(folder: Path) -> str:
 def schema() -> None:
     """Write the JSON schema of the project file to standard output.
 
-    Editors that know Taplo's convention complete and check keys if the first line of the project file is `#:schema
+    Editors that know Taplo's convention complete and check keys by the first line of the project file, `#:schema
     ./facetflow.schema.json`. `facetflow new` writes both; write the schema again after an upgrade.
     """
     from flows.project_schema import schema_text

@@ -29,9 +29,9 @@ _SENTENCES_AT_ONCE = 512
 def parse() -> None:
     """Parse SENTENCES: a text file with one sentence a line, or - for standard input.
 
-    Each line becomes an entry of the output, identified by its number, or by its `::id` (.amr, .penman) or a column
-    `id` next to `text` (.tsv, .csv, .jsonl, .parquet). A sentence that cannot be parsed keeps its place without a
-    graph; it is named on stderr, and the exit code is 2. Empty lines keep their place, too.
+    An entry of the output has the number of its line, or its `::id` (.amr, .penman) or the column `id` next to `text`
+    (.tsv, .csv, .jsonl, .parquet). Empty lines keep their place; so does a sentence that cannot be parsed, and the exit
+    code is 2.
     """
 
 
@@ -42,14 +42,14 @@ def parse() -> None:
     "--graphs",
     multiple=True,
     type=FILE,
-    help="Look the sentences up by ::snt in this PENMAN file (.gz too) instead of parsing; may be repeated.",
+    help="Look sentences up by ::snt in this PENMAN file (.gz too), without parsing; may be repeated.",
 )
 @click.option(
     "--model",
     default="embedded",
-    help="`embedded` for the parser that comes with facetflow, the folder of one trained like it, or an amrlib parser.",
+    help="`embedded`, the folder of a parser trained like it, or an amrlib parser.",
 )
-@click.option("--tokenizer", help="Folder of an amrlib parser's tokenizer, if it is not stored with the model.")
+@click.option("--tokenizer", help="Folder of an amrlib parser's tokenizer, if not stored with it.")
 @click.option("--batch-size", default=32, type=click.IntRange(min=1), help="Sentences parsed at once.")
 @click.option("--beams", default=4, type=click.IntRange(min=1), help="Beams of an amrlib parser.")
 @DEVICE

@@ -51,15 +51,14 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
     "--threshold",
     metavar="NUMBER|dev",
     callback=_probability,
-    help="Probability from which a pair gets the positive of two labels; dev: the best one for F1 on the training's "
-    "dev pairs. By default the most probable label is taken.",
+    help="Probability from which a pair gets the positive of two labels; dev: the best for F1 on the training's dev "
+    "pairs. By default the most probable label wins.",
 )
 @click.option(
     "--explain",
     "page",
     type=OUTPUT,
-    help="Write a page that opens offline: words shaded by how the encoder weighted their spans, with frames below "
-    "them (encoders of kind pas).",
+    help="Write a page that opens offline: words shaded by the weights of their spans, with frames (kind pas).",
 )
 @DEVICE
 @JSON
@@ -77,11 +76,10 @@ def predict(
     device: str,
     as_json: bool,
 ) -> int:
-    """Predict the label and the label probabilities of each of PAIRS, a table of sentence pairs (- is standard input).
+    """Predict the label of each of PAIRS, a table of sentence pairs (- is standard input).
 
-    The output has one row per row of PAIRS, in order: line, sentence_a, sentence_b, label, and the probability of each
-    label (p_…). A row that is wrong or lacks a sentence keeps its place without a label; it is named on stderr, and the
-    exit code is 2.
+    The output has a row for each row of PAIRS: line, sentence_a, sentence_b, label, and the probability of each label
+    (p_…). A wrong row keeps its place without a label, and the exit code is 2.
     """
     from features.core.files import write_table
     from features.corpora.pair_tables import read_pair_rows

@@ -38,11 +38,11 @@ def runs(project: Path, *, names: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @encoder_option(", of those that `evaluate` scores, the one trained last")
-@export_option("Write the numbers of the tables, not × 100 nor rounded, to one table: .csv, .tsv, .jsonl or .parquet.")
-@click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON instead of tables.")
+@export_option("Write the numbers, not × 100 nor rounded, to one table: .csv, .tsv, .jsonl or .parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Write the scores as JSON.")
 @click.pass_obj
 def report(project: Path, *, encoder: str | None, export: Path | None, as_json: bool) -> None:
-    """Show the scores of an evaluated encoder and rewrite its report, one HTML file that opens offline."""
+    """Show the scores of an encoder and rewrite its report, an HTML file that opens offline."""
     from flows.console.here import Here, keep
     from flows.project import load
     from flows.trainings.finished_runs import runs_to_evaluate
@@ -72,14 +72,14 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@page_option(": where the encoders differ, by length, tree depth and word overlap, and the pairs that moved most")
+@page_option(": where they differ, by length, tree depth and word overlap, and the pairs that moved most")
 @JSON
 @click.pass_obj
 def compare(project: Path, *, first: str, second: str, html: Path | None, as_json: bool) -> None:
     """Show the scores of A and B side by side, on what both were evaluated on, and whether they differ.
 
-    A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means) or ids of runs.
-    Several seeds on both sides are compared by their means, single runs by resampling pairs.
+    A and B are encoders of the project (all evaluated seeds of the training that `evaluate` means) or runs. Several
+    seeds on both sides are compared by their means, single runs by resampling pairs.
     """
     from features.stages.dependencies import DEPENDENCY_STAGE
     from flows.console.here import keep

@@ -50,7 +50,7 @@ def score() -> None:
 @score.command()
 @click.argument("gold", type=INPUT)
 @click.argument("parsed", type=INPUT)
-@click.option("--metrics", help="Some metrics, separated by commas: smatch,srl; all that count by default.")
+@click.option("--metrics", help="Metrics, separated by commas: smatch,srl; by default all that count.")
 @METRIC_FILES
 @click.option("--drop-wiki", is_flag=True, help="Ignore :wiki on both sides.")
 @BY_POSITION
@@ -62,7 +62,7 @@ def score() -> None:
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @output_options(
-    *TABLES, about="Also write the scores as a table; - prints it instead of the usual one.", required=False
+    *TABLES, about="Write the scores as a table, too; - prints it instead of the usual one.", required=False
 )
 @JSON
 def amr(
@@ -81,9 +81,8 @@ def amr(
 ) -> int:
     """Score the graphs of PARSED against those of GOLD.
 
-    Precision, recall and F1 are of all triples together. Graphs are paired by `# ::id` if all have one, else by
-    position; - is standard input. Smatch is exact. A wrong or missing parsed graph counts as empty; it is named on
-    stderr, and the exit code is 2.
+    Precision, recall and F1 are of all triples together; Smatch is exact. Graphs are paired by `# ::id` if all have
+    one, else by position; - is standard input. A wrong or missing parsed graph counts as empty, and the exit code is 2.
     """
     from features.core.files import write_table
     from features.graph_files.scored import score_files
@@ -148,8 +147,8 @@ def srl(gold: Path, *, as_json: bool, **settings: Any) -> int:
     """Score a tagger on GOLD, as srl-eval.pl does.
 
     GOLD has frames in CoNLL-2005 columns (.gz too; - is standard input). The tagger is scored with its predicates, and
-    with predicates that are found. V does not count. A sentence of GOLD that a parser rejected is left out, and the
-    frames of one that is too long for the tagger count as missed; both are named on stderr, and the exit code is 2.
+    with predicates that are found. V does not count. Sentences of GOLD that a parser rejected are left out, and frames
+    of one that is too long for the tagger count as missed; the exit code is then 2.
     """
     from features.core.files import short_name, source_name
     from features.parsers.srl.frames import read_annotated

@@ -38,16 +38,16 @@ _TOP = click.option("-k", default=10, type=click.IntRange(min=1), help="Number o
     metavar="NAME[=WEIGHT]",
     multiple=True,
     callback=_weights,
-    help="Compare by this facet of the encoder, by default one that has any, with a weight; may be repeated. Below 0, "
-    "texts that differ come first.",
+    help="Compare by this facet, with a weight; may be repeated. Below 0, texts that differ come first. The default "
+    "encoder then is one with facets.",
 )
 @ASPECT
 @ENCODER
 @click.option(
     "--among",
     metavar="FILE|FOLDER|CORPUS",
-    help="A file (a table, or one text a line), a folder of such files, or a corpus of the project; by default all "
-    "texts with labels of the newest release or, if none has one, all sentences of its pairs.",
+    help="A file (a table, or one text a line), a folder of these, or a corpus of the project; by default the newest "
+    "release's texts with labels or, if none has one, all sentences of its pairs.",
 )
 @TEXT_COLUMNS
 @_TOP
@@ -69,8 +69,8 @@ def search(
 ) -> None:
     """Find the texts most similar to TEXT, optionally in one aspect.
 
-    The search is exact; vectors are kept in the project's runs for the next search of the same texts. A file that
-    `facetflow encode` wrote, or `facets` from one, is searched by the vectors in it.
+    The search is exact; the project's runs keep the vectors for the next one. A file that `facetflow encode` wrote, or
+    `facets` from one, is searched by the vectors in it.
     """
     from features.sentences import normalise
     from flows.console.searching import Searcher, rows_of
@@ -137,9 +137,9 @@ def neighbours(
 ) -> int:
     """Find the most similar texts for each text of FILE, in FILE or elsewhere, optionally in one aspect.
 
-    FILE is a table or has one text a line. Within FILE, no text is its own neighbour. Columns of the output: id, text,
-    rank, neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or row; it
-    is empty for texts of a corpus.
+    FILE is a table or has one text a line. Within FILE, no text is its own neighbour. The output has the columns id,
+    text, rank, neighbour_id, neighbour, similarity; an id is that of the column `id`, else the number of the line or
+    row, and empty for texts of a corpus.
     """
     import polars as pl
 

@@ -161,14 +161,14 @@ def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
 @click.command()
 @click.option("--stage", help="Rejects of one stage: ingest, amr, metrics, …")
 @click.option("--code", help="Rejects with one code, as listed by `facetflow status`.")
-@export_option("Write all of them to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
+@export_option("Write all to a table: .tsv, .jsonl or .parquet; .csv for spreadsheets, with ' before formulas.")
 @click.option("--limit", default=20, type=click.IntRange(min=0), help="How many to show.")
 @JSON
 @click.pass_obj
 def rejects(
     project: Path, *, stage: str | None, code: str | None, export: Path | None, limit: int, as_json: bool
 ) -> None:
-    """Show the rows that ingest and the stages could not process: file, line, code, text and what was wrong."""
+    """Show the rows that could not be processed: file, line, code, text and what was wrong."""
     from features.ingest.rejected_rows import corpus_files, rejected_rows
     from features.store.store import Store
     from flows.project import load
@@ -204,7 +204,7 @@ def rejects(
 def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, as_json: bool) -> None:
     """Show how release NEW differs from release OLD; by default, the newest from the one before.
 
-    Reports rows added, lost and changed; rejected rows by code; recipes, part by part; and how the distribution of each
+    Reports rows added, lost and changed; rejects by code; recipes, part by part; and how the distribution of each
     metric moved.
     """
     from features.store.differences import compare_releases

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--release", type=click.IntRange(min=1), help="Number of the release to train on; by default the newest.")
+@click.option("--release", type=click.IntRange(min=1), help="Release to train on; by default the newest.")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     default=1,
-    help="Number of trainings of each: with the seed of its settings and the seeds that follow.",
+    help="Trainings of each: with the seed of its settings and the seeds that follow.",
 )
 @JSON
 @click.pass_obj
 def train(project: Path, *, names: tuple[str, ...], release: int | None, seeds: int, as_json: bool) -> None:
-    """Train the encoders called NAME under [[encoders]] of the project, by default all of them.
+    """Train the encoders NAME of the project, by default all of them.
 
     A run is runs/NAME/RELEASE-DIGEST/seed-N; the digest covers the settings and the ratings that `choose_by` names, so
-    a finished encoder is never replaced. After an interruption the same command continues. If one fails, the others are
-    still trained: the exit code is 2 when some failed, 1 when all did.
+    a finished encoder is never replaced. After an interruption the same command continues. The exit code is 2 when some
+    trainings failed, 1 when all did.
     """
     from features.store.store import Store
 
@@ -75,9 +75,9 @@ def evaluate(
     """Score encoders by every suite that applies to their kind and to the data of the release or of [[evaluation]].
 
     NAME is an encoder of the project (all finished seeds of its newest finished training, with the settings of the
-    project file if there is one) or the id of one run, such as syntax/00002-9a1c33/seed-0; by default every trained
-    encoder. --suite writes its scores next to those of the complete evaluation. If one fails, the others are still
-    scored: the exit code is 2 when some failed, 1 when all did.
+    project file if there is one) or a run, such as syntax/00002-9a1c33/seed-0; by default every trained encoder.
+    --suite writes its scores next to those of the complete evaluation. The exit code is 2 when some evaluations failed,
+    1 when all did.
     """
     from flows.console.tables import print_tables
     from flows.project import load

@@ -32,7 +32,7 @@ CRON = click.option(
 def up(project: Path, cron: str | None, port: int | None, *, systemd: bool) -> None:
     """Run a Prefect server and a worker on this machine, with the deployments of the project; stop with Ctrl-C.
 
-    If they run already, the project is added. The server's database is in the user's state folder ($XDG_STATE_HOME).
+    If they run already, the project is added. The database is in the user's state folder ($XDG_STATE_HOME).
     """
     from flows import deployments
     from flows.project import load

@@ -53,15 +53,15 @@ ASPECT = click.option("--aspect", help="Compare texts in this respect, by the en
 ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="An encoder of the project, one of its runs, a folder or a pulled model; by default that of the aspect, else "
-    "the only current one, else the one finished last, else the one that comes with facetflow.",
+    help="An encoder or run of the project, a folder or a pulled model; by default that of the aspect, else the only "
+    "current one, else the one finished last, else the one in the package.",
 )
 TEXT_COLUMNS = click.option(
     "--text",
     "columns",
     metavar="COLUMN",
     multiple=True,
-    help="Column with the text; if repeated, joined with a colon.  [default: text]",
+    help="Column with the text; several are joined with a colon.  [default: text]",
 )
 METRIC_FILES = click.option(
     "--metric-file", "files", multiple=True, type=FILE, help="Python file with your own metrics; may be repeated."
@@ -92,7 +92,7 @@ def output_options(*names: str, about: str = "", required: bool = True) -> Calla
 
 def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
     """Return the option that names an encoder; `usual` says which one is taken without it."""
-    about = f"An encoder of the project, one of its runs or a folder; by default{usual}."
+    about = f"An encoder or run of the project, or a folder; by default{usual}."
     return click.option("--encoder", metavar="NAME|FOLDER", help=about)
 
 
