@@ -20,7 +20,7 @@ class FileSystem(FacetflowError, code="FF002"):
 
 
 class TextEncoding(FacetflowError, code="FF003"):
-    """Text does not fit its encoding: use UTF-8, for files and for the terminal."""
+    """Text does not fit its encoding: use UTF-8, in files and terminal."""
 
 
 class Unexpected(FacetflowError, code="FF004"):
@@ -48,11 +48,11 @@ class NotText(InputError, code="FF105"):
 
 
 class GzipWrong(InputError, code="FF106"):
-    """A file is compressed unexpectedly, or cut off: decompress it, or fetch it again."""
+    """A file is compressed unexpectedly, or cut off: decompress or fetch it again."""
 
 
 class FileTooLong(InputError, code="FF107"):
-    """A line, or a decompressed file, is too long: check that it is text in lines."""
+    """A line, or a decompressed file, is too long: check that it is text."""
 
 
 class UnknownFormat(InputError, code="FF108"):
@@ -76,7 +76,7 @@ class ColumnsUnclear(InputError, code="FF112"):
 
 
 class CellNeverEnds(InputError, code="FF113"):
-    """A double quote opens a cell that nothing closes: close or double it, or set `quotes`."""
+    """A double quote opens a cell that nothing closes: close it, or set `quotes`."""
 
 
 class CellNotWritable(InputError, code="FF114"):
@@ -88,7 +88,7 @@ class OutputRefused(InputError, code="FF115"):
 
 
 class OutputOverwrites(InputError, code="FF116"):
-    """An output would overwrite an input or another output: give it a file of its own."""
+    """An output would overwrite an input or another output: name another."""
 
 
 class RowWrong(InputError, code="FF117"):
@@ -96,7 +96,7 @@ class RowWrong(InputError, code="FF117"):
 
 
 class NotParallel(InputError, code="FF118"):
-    """Parallel files differ in length or content: give one line or block a pair."""
+    """Parallel files differ: give one line or block a pair."""
 
 
 class IdsDiffer(InputError, code="FF119"):
@@ -112,7 +112,7 @@ class NotPenman(InputError, code="FF121"):
 
 
 class GraphUnusable(InputError, code="FF122"):
-    """A graph is valid but cannot be compared: mend what the message names."""
+    """A graph cannot be compared: mend what the message names."""
 
 
 class NotTexts(InputError, code="FF123"):
@@ -164,7 +164,7 @@ class SplitsOverlap(InputError, code="FF134"):
 
 
 class ReleaseLacks(InputError, code="FF135"):
-    """A release lacks what an encoder reads: build with that stage, or name corpora that have it."""
+    """A release lacks what an encoder reads: build that stage, or name other corpora."""
 
 
 class SeveralParsers(InputError, code="FF136"):
@@ -196,7 +196,7 @@ class RecordUnreadable(InputError, code="FF142"):
 
 
 class FileChanged(InputError, code="FF143"):
-    """A file changed while it was read: run again when it is complete, or read a copy."""
+    """A file changed while it was read: wait until it is complete, or read a copy."""
 
 
 class NoProjectFile(SettingsError, code="FF201"):
@@ -228,7 +228,7 @@ class EmptySetting(SettingsError, code="FF207"):
 
 
 class Conflict(SettingsError, code="FF208"):
-    """Two settings contradict each other, or one is useless beside the other: leave one out."""
+    """Two settings contradict each other, or one is useless: leave one out."""
 
 
 class RepeatedValue(SettingsError, code="FF209"):
@@ -292,7 +292,7 @@ class PathTaken(SettingsError, code="FF223"):
 
 
 class Unencrypted(SettingsError, code="FF224"):
-    """The connections to a Dask cluster are not encrypted: use a tls:// address and certificates."""
+    """Connections to a Dask cluster are not encrypted: use a tls:// address and certificates."""
 
 
 class CertificatesWrong(SettingsError, code="FF225"):
@@ -320,7 +320,7 @@ class StoreVersion(StoreError, code="FF304"):
 
 
 class StoreUnreachable(StoreError, code="FF305"):
-    """The file system refused to read or write the store: do what the message says."""
+    """The file system refused the store: do what the message says."""
 
 
 class StoreDamaged(StoreError, code="FF306"):
@@ -356,7 +356,7 @@ class CommitRefused(StoreError, code="FF313"):
 
 
 class WrittenByAnother(StoreError, code="FF314"):
-    """Another process wrote to the store at the same time: let one build run at a time."""
+    """Another process wrote to the store: let one build run at a time."""
 
 
 class NotComplete(StoreError, code="FF315"):
@@ -444,7 +444,7 @@ class NoEncoder(ModelError, code="FF413"):
 
 
 class UnknownRun(ModelError, code="FF414"):
-    """No encoder or run has this name: use one in the message (`facetflow runs` lists them)."""
+    """No encoder or run has this name: use one in the message."""
 
 
 class EncoderUnfinished(ModelError, code="FF415"):
@@ -516,7 +516,7 @@ class NoScheduler(RunError, code="FF505"):
 
 
 class TooLittleMemory(RunError, code="FF506"):
-    """A worker has less memory than a stage needs: raise its limit, or lower the number of workers."""
+    """A worker has less memory than a stage needs: raise its limit, or use fewer workers."""
 
 
 class OtherCode(RunError, code="FF507"):
