@@ -276,7 +276,7 @@ def load_parser(folder: Path, settings: AmrSettings) -> EmbeddedParser:
     except (RuntimeError, TypeError, ValueError) as error:
         raise ModelDamaged(
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"
-            f" ({error}); install the model again."
+            f" ({' '.join(str(error).split())[:200]}); install the model again."
         ) from error
     network.to(device, torch.bfloat16 if takes_bfloat16(settings.precision, device) else torch.float32)
     use_onednn(network)
