@@ -21,7 +21,7 @@ from hypothesis import currently_in_test_context
 from pydantic import ValidationError
 
 from features.core.errors import FacetflowError
-from features.core.faults import MissingKey, UnknownKey, WrongValue
+from features.core.faults import MissingKey, SeveralFaults, UnknownKey, WrongValue
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "sentences.json"
@@ -53,7 +53,7 @@ def update() -> None:
 
 @contextmanager
 def refused(fault: type[FacetflowError]) -> Iterator["pytest.ExceptionInfo[Any]"]:
-    """Expect a fault, or pydantic's error where settings are checked, and its sentence.
+    """Expect a fault, or pydantic's error where settings are checked, and its sentence, which is on one line.
 
     Args:
         fault: the class, exactly.
@@ -64,7 +64,10 @@ def refused(fault: type[FacetflowError]) -> Iterator["pytest.ExceptionInfo[Any]"
     faults = [_fault(problem) for problem in error.errors()] if isinstance(error, ValidationError) else [error]
     if fault not in map(type, faults):
         raise AssertionError(f"expected {fault.__name__}") from error
-    check(next(each for each in faults if type(each) is fault).with_code())
+    sentence = next(each for each in faults if type(each) is fault).with_code()
+    if "\n" in sentence and fault is not SeveralFaults:
+        raise AssertionError(f"more than one line: {sentence}")
+    check(sentence)
 
 
 def told(output: str, fault: type[FacetflowError]) -> bool:

@@ -314,6 +314,5 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
     ],
 )
 def test_an_argument_of_a_wrong_type_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
-    with refused(error) as raised:
+    with refused(error):
         call(encoder)
-    assert "\n" not in str(raised.value)

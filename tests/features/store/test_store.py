@@ -290,9 +290,8 @@ def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
 def test_what_is_not_there_is_named(store, recipes, filled, arguments, fault):
     commit(store, recipes, filled, "amr", s0=["a"])
 
-    with refused(fault) as raised:
+    with refused(fault):
         store.read(**arguments)
-    assert "\n" not in str(raised.value)
 
 
 def test_rejects_are_asked_for_by_stage(store):
@@ -322,9 +321,8 @@ def test_damaged_file_is_named(store, recipes, filled, damage):
     damage(next((Path(store.location) / "tables" / "sentences").rglob("*.parquet")))
 
     for where in (None, pl.col("sentence_id").is_in(["0"])):
-        with refused(TableFileDamaged) as raised:
+        with refused(TableFileDamaged):
             store.read("sentences", where=where)
-        assert "\n" not in str(raised.value)
 
 
 def test_rows_are_chosen_by_an_expression(store, recipes, filled):
@@ -340,9 +338,8 @@ def test_damaged_log_is_named(store, recipes, filled, content):
     commit(store, recipes, filled, "sentences", s0=["a"])
     (Path(store.location) / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
 
-    with refused(StoreUnreachable) as raised:
+    with refused(StoreUnreachable):
         store.read("sentences")
-    assert "\n" not in str(raised.value)
 
 
 def test_deleted_table_is_named(store):
