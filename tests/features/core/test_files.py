@@ -251,6 +251,7 @@ def test_errors_of_the_caller_pass_unchanged(tmp_path):
 def test_the_first_line_of_an_error_is_told_or_what_it_is():
     assert first_line(ValueError("no such label\nin the vocabulary")) == "no such label"
     assert first_line(KeyError()) == "KeyError"
+    assert first_line(ValueError("<Code>A</Code>")) == "<Code>A</Code>", "which looks like a part of an answer"
 
 
 def test_a_library_that_says_nothing_hides_no_error(tmp_path, monkeypatch):

@@ -3,51 +3,35 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 
 import obstore
 import polars as pl
 import pytest
-from faulty_s3 import CREDENTIALS, S3, faulty_s3
 from sentences import refused
 
-from features.core.faults import AnotherProcess, StorePathWrong, StoreUnreachable
-from features.core.file_errors import first_line
+from features.core.faults import StorePathWrong, StoreUnreachable
 from features.store import delta, object_storage, storage
 from features.store.fingerprints import fingerprint
 from features.store.locations import storage_at
-from features.store.object_storage import ObjectStorage
 from features.store.runs import RunRecord, now
 from features.store.storage import FolderStorage
 from features.store.store import Store
-from tests.features.store.test_storage import RECIPES, fill
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[S3]:
-    with faulty_s3() as started:
-        yield started
 
 
 @pytest.fixture
-def bucket(server, monkeypatch):
-    """Return the server, its bucket empty, and the URL of a store in it."""
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    server.clear()
-    return server, server.url()
+def store(url) -> Store:
+    return Store.open(url, create=True)
 
 
-def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
-    _, url = bucket
+def test_a_store_is_built_read_verified_and_cleaned(url, fill, filled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     store = Store.open(url, create=True, project="p")
-    release = fill(store, filled)
+    release = fill(store)
 
     again = Store.open(url)
-    assert (again.location, again.project) == (url, "p")
+    assert (again.location, again.id, again.project) == (url, store.id, "p")
     assert again.read("amr", release.versions["amr"])["sentence_id"].to_list() == ["a", "b"]
     assert again.rejected()["amr", "s1"].rows == 1
     assert again.verify(deep=True).damaged == ()
@@ -57,11 +41,13 @@ def test_a_store_is_built_read_verified_and_cleaned(bucket, filled):
     assert len(again.collect_garbage(timedelta(0)).files) == 1
     assert again.read("amr", release.versions["amr"]).height == 2
     again.record_run(RunRecord("run", "build_features", now()))
+    assert [record.run_id for record in again.runs()] == ["run"]
     again.remove_run("run")
     assert again.runs() == []
+    assert list(tmp_path.iterdir()) == [], "nobody made a folder of the location"
 
 
-def test_the_newest_version_of_a_table_costs_one_request(bucket, filled, monkeypatch):
+def test_the_newest_version_of_a_table_costs_one_request(server, store, fill, monkeypatch):
     def with_milliseconds(*arguments):  # as MinIO lists them, and moto does not
         listed = list_with_delimiter(*arguments)
         for each in listed["objects"]:
@@ -70,9 +56,7 @@ def test_the_newest_version_of_a_table_costs_one_request(bucket, filled, monkeyp
 
     list_with_delimiter = obstore.list_with_delimiter
     monkeypatch.setattr(obstore, "list_with_delimiter", with_milliseconds)
-    server, url = bucket
-    store = Store.open(url, create=True)
-    fill(store, filled)
+    fill(store)
     table = store._table("amr")
     newest, number = table.open(), len(server.seen())
     assert table.open() is newest
@@ -80,8 +64,7 @@ def test_the_newest_version_of_a_table_costs_one_request(bucket, filled, monkeyp
     assert table.open(table.version()) is newest, "what is listed and what is asked for by name has the same time"
 
 
-def test_a_store_made_again_within_a_second_has_other_tables(bucket):
-    server, url = bucket
+def test_a_store_made_again_within_a_second_has_other_tables(server, url):
     time.sleep(1 - time.time() % 1)
     ids = []
     for _ in range(2):
@@ -93,13 +76,12 @@ def test_a_store_made_again_within_a_second_has_other_tables(bucket):
 
 @pytest.mark.parametrize("fault", ["lost", "503"])
 @pytest.mark.soak
-def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(bucket, filled, fault):
-    server, url = bucket
+def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(server, url, fill, fault):
     puts = [f"PUT /bucket/some/prefix/{name}" for name in ("store.json", "tables/sentences/shard", "releases/")]
     places = [*puts, "GET /bucket/some/prefix/tables/amr/_delta_log", "PUT /bucket/some/prefix/tables/amr/_delta_log"]
     server.fail(*((words, fault, 1) for words in places))
     store = Store.open(url, create=True)
-    fill(store, filled)
+    fill(store)
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
     assert [release.number for release in store.releases()] == [1]
     assert store.verify(deep=True).broken == ()
@@ -108,22 +90,18 @@ def test_what_got_no_answer_or_was_throttled_is_repeated_and_doubles_nothing(buc
 
 @pytest.mark.parametrize("fault", ["lost", "409"])
 @pytest.mark.soak
-def test_a_commit_whose_answer_got_lost_or_that_met_another_is_made_once(bucket, filled, fault):
-    server, url = bucket
-    store = Store.open(url, create=True)
+def test_a_commit_whose_answer_got_lost_or_that_met_another_is_made_once(server, store, fill, fault):
     server.fail(("PUT /bucket/some/prefix/tables/amr/_delta_log", fault, 1))
-    fill(store, filled)
+    fill(store)
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
     assert store.verify(deep=True).broken == ()
 
 
-def test_a_listing_that_breaks_off_is_asked_for_again(bucket, filled, monkeypatch):
-    server, url = bucket
+def test_a_listing_that_breaks_off_is_asked_for_again(server, store, fill, monkeypatch):
     monkeypatch.setattr(storage, "_PAUSES", (0.0, 0.0))
     monkeypatch.setattr(object_storage, "_FEW", 0)
-    store = Store.open(url, create=True)
     acts = (
-        lambda: fill(store, filled),
+        lambda: fill(store),
         store.verify,
         lambda: store.provenance("amr"),
         lambda: store.collect_garbage(timedelta(0)),
@@ -136,24 +114,20 @@ def test_a_listing_that_breaks_off_is_asked_for_again(bucket, filled, monkeypatc
 
 
 @pytest.mark.soak
-def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_lost(bucket, filled):
-    server, url = bucket
-    store = Store.open(url, create=True)
+def test_credentials_that_expire_in_the_middle_are_one_sentence_and_nothing_is_lost(server, store, fill):
     server.fail(("PUT /bucket/some/prefix/tables/amr", "403", 100))
     with refused(StoreUnreachable):
-        fill(store, filled)
+        fill(store)
     server.fail()
-    fill(store, filled)
+    fill(store)
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize("few", [32, 0])
-def test_what_the_storage_refuses_to_tell_is_no_damage(bucket, filled, monkeypatch, few):
-    server, url = bucket
+def test_what_the_storage_refuses_to_tell_is_no_damage(server, store, fill, monkeypatch, few):
     monkeypatch.setattr(object_storage, "_FEW", few)
     asked = "/tables/amr/shard" if few else "GET /bucket?list-type=2&prefix=some%2Fprefix%2Ftables%2Famr%2F"
-    store = Store.open(url, create=True)
-    fill(store, filled)
+    fill(store)
     for look in (store.damaged, lambda: store.damaged(deep=True), store.verify, lambda: store.read("amr")):
         server.fail((asked, "403", 1))
         with refused(StoreUnreachable):
@@ -167,8 +141,7 @@ def test_what_the_storage_refuses_to_tell_is_no_damage(bucket, filled, monkeypat
     assert [damage.problem for damage in store.damaged()] == ["missing"]
 
 
-def test_without_credentials_a_user_is_told_so(bucket, monkeypatch):
-    _, url = bucket
+def test_without_credentials_a_user_is_told_so(url, monkeypatch):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     object_storage._client.cache_clear()
     monkeypatch.setattr(object_storage, "_ROLE", ("127.0.0.1", 9))
@@ -177,13 +150,12 @@ def test_without_credentials_a_user_is_told_so(bucket, monkeypatch):
     object_storage._client.cache_clear()
 
 
-def test_eight_writers_at_once_publish_a_number_once(bucket):
-    _, url = bucket
+def test_eight_writers_at_once_publish_a_number_once(place):
     outcomes = []
 
     def write(number: int) -> None:
         with suppress(FileExistsError):
-            storage_at(url).put_if_absent("releases/00001.json", str(number).encode())
+            place.put_if_absent("releases/00001.json", str(number).encode())
             outcomes.append(number)
 
     threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
@@ -192,103 +164,10 @@ def test_eight_writers_at_once_publish_a_number_once(bucket):
     for thread in threads:
         thread.join()
     assert len(outcomes) == 1
-    assert storage_at(url).read("releases/00001.json") == str(outcomes[0]).encode()
+    assert place.read("releases/00001.json") == str(outcomes[0]).encode()
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Let leases beat quickly."""
-    for module in (storage, object_storage):
-        monkeypatch.setattr(module, "HEARTBEAT", 0.2)
-    monkeypatch.setattr(object_storage, "EXPIRY", 1.0)
-
-
-def test_one_process_at_a_time_holds_a_lease(bucket, quick):
-    _, url = bucket
-    one, other = storage_at(url), ObjectStorage(url)
-    assert one.lease_of("lease") is None
-    with one.lease("lease", "host:1", "A build works"):
-        assert (one.lease_of("lease").holder, one.lease_of("lease").ended) == ("host:1", False)
-        with (
-            pytest.raises(AnotherProcess, match=r"A build works \(process host:1\)"),
-            other.lease("lease", "h", "A build works"),
-        ):
-            pass
-    assert one.lease_of("lease").ended
-    with other.lease("lease", "host:2", "A build works"):
-        assert one.lease_of("lease").holder == "host:2"
-
-
-def test_a_lease_that_another_was_about_to_take_is_not_told_as_missing(bucket):
-    server, url = bucket
-    server.fail(("PUT /bucket/some/prefix/lease", "409", 1))
-    with pytest.raises(AnotherProcess), storage_at(url).lease("lease", "host:1", "A build works"):
-        pass
-
-
-def test_a_lease_that_cannot_be_read_says_nothing_of_its_holder(bucket):
-    server, url = bucket
-    place = storage_at(url)
-    with place.lease("lease", "host:1", "A build works"):
-        server.fail(("GET /bucket/some/prefix/lease", "403", 1))
-        with pytest.raises(OSError, match="403"):
-            place.lease_of("lease")
-
-
-def test_a_lease_whose_holder_was_killed_is_taken_over_whatever_the_clocks_say(bucket, quick):
-    _, url = bucket
-    killed = object_storage._HeldLease(storage_at(url), "lease", {"holder": "dead:1", "token": "x"})
-    waits = []
-    killed.take("A build works", waits.append)  # and never renewed
-    assert waits == []
-    with storage_at(url).lease("lease", "host:2", "A build works", waits.append):
-        assert storage_at(url).lease_of("lease").holder == "host:2"
-    (sentence,) = waits
-    assert "Waiting up to 1 s to see whether the process dead:1" in sentence
-    with storage_at(url).lease("lease", "host:3", "A build works", waits.append):
-        assert len(waits) == 1, "one that was given back needs no wait"
-
-
-def test_a_holder_that_was_cut_off_learns_that_its_lease_is_gone(bucket, quick):
-    _, url = bucket
-    place = storage_at(url)
-
-    def be_cut_off() -> None:
-        with place.lease("lease", "host:1", "A build works"):
-            place.put("lease", b'{"holder": "host:2", "token": "other", "beat": 1}')
-            threading.Event().wait(1.0)
-
-    with refused(AnotherProcess):
-        be_cut_off()
-    assert place.lease_of("lease").holder == "host:2", "what it lost, it does not give back"
-
-
-def test_a_holder_that_lost_its_lease_since_it_last_renewed_it_learns_so_at_its_end(bucket):
-    _, url = bucket
-    place = storage_at(url)
-    with pytest.raises(AnotherProcess), place.lease("lease", "host:1", "A build works"):
-        place.put("lease", b'{"holder": "host:2", "token": "other", "beat": 1}')
-
-
-def test_who_takes_a_lease_and_gets_no_answer_does_not_take_itself_for_another(bucket, monkeypatch):
-    server, url = bucket
-    waits, put = [], ObjectStorage._put
-
-    def unanswered(self, *given, **named):
-        server.fail(("PUT", "lost", 1))
-        return put(self, *given, **named)
-
-    monkeypatch.setattr(ObjectStorage, "_put", unanswered)
-    for _ in ("a new one", "one that was given back"):
-        with storage_at(url).lease("lease", "host:1", "A build works", waits.append):
-            pass
-        assert storage_at(url).lease_of("lease").ended
-    assert waits == []
-
-
-def test_a_refusal_is_told_by_its_code_and_sends_nobody_to_restore_a_table(bucket):
-    server, url = bucket
-    store = Store.open(url, create=True)
+def test_a_refusal_is_told_by_its_code_and_sends_nobody_to_restore_a_table(server, store, url):
     with pytest.raises(StoreUnreachable, match="the storage answered 404 Not Found NoSuchBucket; correct that"):
         Store.open(url.replace("//bucket", "//missing"), create=True)
     server.fail(("GET /bucket", "400", 100))
@@ -300,41 +179,26 @@ def test_a_refusal_is_told_by_its_code_and_sends_nobody_to_restore_a_table(bucke
 
 
 @pytest.mark.parametrize("request_", ["PUT", "GET"])
-def test_a_checkpoint_that_is_refused_sends_nobody_to_restore_a_table(bucket, filled, monkeypatch, request_):
-    server, url = bucket
+def test_a_checkpoint_that_is_refused_sends_nobody_to_restore_a_table(
+    server, url, filled, recipes, monkeypatch, request_
+):
     monkeypatch.setitem(delta._CONFIGURATION, "delta.checkpointInterval", "2")
     store = Store.open(url, create=True)
     server.fail((f"{request_} /bucket/some/prefix/tables/amr/_delta_log/00000000000000000001.checkpoint", "403", 100))
     with refused(StoreUnreachable):
         for shard in ("s1", "s2"):
-            output = filled("amr", [shard])
-            receipt = store.write_shard("amr", shard, fingerprint(RECIPES["amr"], []), output)
-            store.commit([receipt], run_id="run", recipes=RECIPES)
+            receipt = store.write_shard("amr", shard, fingerprint(recipes["amr"], []), filled("amr", [shard]))
+            store.commit([receipt], run_id="run", recipes=recipes)
 
 
-def test_a_text_that_looks_like_a_part_of_an_answer_is_none():
-    assert first_line(ValueError("line 3: <Code>A</Code>")) == "line 3: <Code>A</Code>"
-
-
-def test_columns_whose_answer_got_lost_are_added(bucket):
-    server, url = bucket
+def test_columns_whose_answer_got_lost_are_added(server, url):
     table = Store.open(url, create=True)._table("metrics")
     server.fail(("PUT /bucket/some/prefix/tables/metrics/_delta_log", "lost", 1))
     table.add_columns({**table.columns, "length": delta.OWN_COLUMN})
     assert "length" in table.columns_at()
 
 
-def test_a_holder_whose_answers_get_lost_keeps_its_lease(bucket, quick):
-    server, url = bucket
-    with storage_at(url).lease("lease", "host:1", "A build works"):
-        server.fail(("PUT /bucket/some/prefix/lease", "lost", 2))
-        threading.Event().wait(1.5)
-    assert storage_at(url).lease_of("lease").ended
-
-
-def test_what_was_stored_although_every_answer_got_lost_is_told_as_stored(bucket):
-    server, url = bucket
-    place = storage_at(url)
+def test_what_was_stored_although_every_answer_got_lost_is_told_as_stored(server, place):
     server.fail(("PUT /bucket/some/prefix/name", "lost", 11))
     place.put_if_absent("name", b"one")
     server.fail()
@@ -342,17 +206,14 @@ def test_what_was_stored_although_every_answer_got_lost_is_told_as_stored(bucket
         place.put_if_absent("name", b"two")
 
 
-def test_what_another_was_about_to_store_is_not_told_as_missing(bucket):
-    server, url = bucket
+def test_what_another_was_about_to_store_is_not_told_as_missing(server, place):
     server.fail(("PUT /bucket/some/prefix/name", "409", 1))
     with pytest.raises(FileExistsError):
-        storage_at(url).put_if_absent("name", b"one")
+        place.put_if_absent("name", b"one")
 
 
-def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeypatch):
-    server, url = bucket
+def test_a_local_copy_is_fetched_once_for_each_content(server, place, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    place = storage_at(url)
     place.put("graphs/a.bin", b"one")
     assert place.local("graphs/a.bin").read_bytes() == b"one"
     assert place.local("graphs/a.bin").read_bytes() == b"one"
@@ -361,20 +222,16 @@ def test_a_local_copy_is_fetched_once_for_each_content(bucket, tmp_path, monkeyp
     assert place.local("graphs/a.bin").read_bytes() == b"two"
 
 
-def test_a_cache_that_cannot_be_written_is_named(bucket, tmp_path, monkeypatch):
-    _, url = bucket
+def test_a_cache_that_cannot_be_written_is_named(place, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    place = storage_at(url)
     place.put("graphs/a.bin", b"one")
     with refused(StoreUnreachable):
         place.local("graphs/a.bin")
 
 
-def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path, monkeypatch):
-    _, url = bucket
+def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(place, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    place = storage_at(url)
     copies = {}
     for name in ("asked_for", "forgotten"):
         place.put(f"graphs/{name}.bin", name.encode())
@@ -390,7 +247,7 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
 
 
 @pytest.mark.parametrize(
-    "url",
+    "address",
     [
         "s3://bucket",
         "s3://bucket/a//b",
@@ -403,14 +260,13 @@ def test_a_local_copy_goes_when_it_was_not_asked_for_in_a_while(bucket, tmp_path
         "ftp://host/x",
     ],
 )
-def test_an_address_that_is_none_is_refused(url):
+def test_an_address_that_is_none_is_refused(address):
     with refused(StorePathWrong):
-        storage_at(url)
+        storage_at(address)
 
 
-def test_the_log_of_a_table_is_read_once_for_each_version(bucket, filled):
-    server, url = bucket
-    release = fill(Store.open(url, create=True), filled)
+def test_the_log_of_a_table_is_read_once_for_each_version(server, url, fill):
+    release = fill(Store.open(url, create=True))
     version = release.versions["amr"]
     before = len(server.seen())
     for at in (version, None):
@@ -422,9 +278,7 @@ def test_the_log_of_a_table_is_read_once_for_each_version(bucket, filled):
 
 
 @pytest.mark.parametrize("number", [3, 40])
-def test_many_objects_are_described_by_one_listing(bucket, number):
-    server, url = bucket
-    place = storage_at(url)
+def test_many_objects_are_described_by_one_listing(server, place, number):
     names = [f"tables/amr/shard=s{at}/{at}.parquet" for at in range(number)]
     for name in names:
         place.put(name, name.encode())
@@ -436,9 +290,7 @@ def test_many_objects_are_described_by_one_listing(bucket, number):
     assert len(asked) == (1 if number == 40 else number + 1)
 
 
-def test_garbage_is_described_by_one_listing(bucket, filled):
-    server, url = bucket
-    store = Store.open(url, create=True)
+def test_garbage_is_described_by_one_listing(server, store, filled):
     for number in range(40):
         store.write_shard("amr", f"s{number}", "0" * 64, filled("amr", ["a"]))
     before = len(server.seen())
@@ -446,10 +298,8 @@ def test_garbage_is_described_by_one_listing(bucket, filled):
     assert sum("HEAD" in line for line in server.seen()[before:]) < 40
 
 
-def test_uses_are_read_again_only_after_a_commit(bucket, filled):
-    server, url = bucket
-    store = Store.open(url, create=True)
-    fill(store, filled)
+def test_uses_are_read_again_only_after_a_commit(server, store, fill):
+    fill(store)
     uses, before = store.uses(), len(server.seen())
     assert store.uses() is uses
     assert len(server.seen()) == before + 3, "the newest versions of the tables of ingest"
@@ -457,18 +307,15 @@ def test_uses_are_read_again_only_after_a_commit(bucket, filled):
     assert store.uses() is not uses
 
 
-def test_polars_reads_what_the_storage_names(bucket, filled):
-    _, url = bucket
-    fill(Store.open(url, create=True), filled)
-    place = storage_at(url)
+def test_polars_reads_what_the_storage_names(url, place, fill):
+    fill(Store.open(url, create=True))
     assert pl.read_delta(place.url("tables/amr"), storage_options=dict(place.options)).height == 2
 
 
 @pytest.mark.soak
-def test_a_store_moves_from_a_folder_and_back_file_by_file(bucket, filled, tmp_path):
-    _, url = bucket
+def test_a_store_moves_from_a_folder_and_back_file_by_file(url, fill, tmp_path):
     folder = tmp_path / "store"
-    release = fill(Store.open(folder, create=True, project="p"), filled)
+    release = fill(Store.open(folder, create=True, project="p"))
     with storage_at(folder).lease("build.lock", "host:1", "A build works"):
         pass
     place = storage_at(url)

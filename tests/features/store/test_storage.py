@@ -6,24 +6,16 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from features.core.durable import TEMPORARY
 from features.core.errors import StoreError
 from features.core.faults import AnotherProcess
-from features.stages.stage import Recipe
-from features.store.fingerprints import fingerprint
 from features.store.locations import STORAGES
-from features.store.plan import plan
-from features.store.runs import RunRecord, now
-from features.store.scope import PlannedStage
 from features.store.storage import FolderStorage
 from features.store.store import Store
 
 ROOT = Path(__file__).parents[3]
-RECIPES = {name: Recipe(name) for name in ("sentences", "amr", "ingest")}
-AMR = PlannedStage("amr", "sentences", ("sentences",), RECIPES["amr"])
 
 
 class Elsewhere(FolderStorage):
@@ -70,44 +62,8 @@ def elsewhere(tmp_path, monkeypatch):
     return make
 
 
-def fill(store, filled):
-    """Ingest a shard, make its graphs, and publish: what a build does."""
-    if not store.committed("sentences"):
-        output = filled("sentences", ["a", "b", "c"])
-        receipt = store.write_shard("sentences", "s1", fingerprint(RECIPES["sentences"], ["in"]), output, expected=3)
-        store.commit([receipt], run_id="run", recipes=RECIPES)
-    for work in plan(store, [AMR]).todo:
-        receipt = store.write_shard("amr", work.shard, work.fingerprint, filled("amr", ["a", "b"], ["c"]), expected=3)
-        store.commit([receipt], run_id="run", recipes=RECIPES)
-    return store.publish("run", stages=[AMR])
-
-
-def test_a_store_lives_where_no_path_leads(elsewhere, filled, tmp_path):
-    elsewhere()
-    store = Store.open("test://store", create=True, project="p")
-    release = fill(store, filled)
-
-    again = Store.open("test://store")
-    assert (again.location, again.id, again.project) == ("test://store", store.id, "p")
-    assert again.read("amr", release.versions["amr"])["sentence_id"].to_list() == ["a", "b"]
-    assert again.rejected()["amr", "s1"].rows == 1
-    assert again.verify(deep=True).damaged == ()
-    again.record_run(RunRecord("run", "build_features", now()))
-    assert [record.run_id for record in again.runs()] == ["run"]
-    again.withdraw([("amr", "s1")], run_id="later")
-    assert again.collect_garbage(timedelta(0)).files == (), "the release needs it"
-    again.write_shard("amr", "s9", fingerprint(RECIPES["amr"], ["x"]), filled("amr", ["z"]))
-    assert [file.split("/")[:3] for file in again.collect_garbage(timedelta(0)).files] == [
-        ["tables", "amr", "shard=s9"]
-    ]
-    again.remove_run("run")
-    assert again.runs() == []
-    assert {path.name for path in tmp_path.iterdir()} == {"hidden"}, "nobody made a folder of the location"
-
-
-def test_one_process_at_a_time_holds_a_lease(elsewhere):
-    storage = elsewhere()
-    Store.open("test://store", create=True)
+def test_one_process_at_a_time_holds_a_lease(tmp_path):
+    storage = FolderStorage(str(tmp_path))
     assert storage.lease_of("lease") is None
     with storage.lease("lease", "host:1", "A build works"):
         assert (storage.lease_of("lease").holder, storage.lease_of("lease").ended) == ("host:1", False)
@@ -128,22 +84,16 @@ def test_what_a_killed_process_left_goes_when_it_is_old(tmp_path):
 
 
 @pytest.mark.parametrize("lost", ["store.json", "_delta_log", "shard=s1", "releases/"])
-def test_a_write_that_was_done_although_its_answer_got_lost_doubles_nothing(elsewhere, filled, lost):
+def test_a_write_that_was_done_although_its_answer_got_lost_doubles_nothing(elsewhere, fill, lost):
     elsewhere(lost)
     with pytest.raises(StoreError, match="no answer"):
-        fill(Store.open("test://store", create=True), filled)
+        fill(Store.open("test://store", create=True))
 
     store = Store.open("test://store", create=True)
-    fill(store, filled)
+    fill(store)
     assert store.read("amr")["sentence_id"].to_list() == ["a", "b"]
     assert [release.number for release in store.releases()] == [1]
     assert store.verify(deep=True).broken == ()
-
-
-def test_polars_and_delta_read_what_the_storage_names(elsewhere, filled):
-    storage = elsewhere()
-    fill(Store.open("test://store", create=True), filled)
-    assert pl.read_delta(storage.url("tables/amr")).height == 2
 
 
 def test_no_file_is_named_by_the_location_of_a_store_outside_the_storage():
