@@ -58,15 +58,13 @@ def test_wrong_rejects_are_refused_by_name(store, recipes, filled):
         store.write_shard("sentences", "s0", mark(recipes, "sentences"), output)
 
 
-def test_entity_that_is_made_and_rejected_is_refused(store, recipes, filled):
+def test_entity_that_is_made_and_rejected_is_refused(write):
     with refused(RowsWrong):
-        store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a", "b"], ["c", "b"]))
+        write("amr", "s0", ["a", "b"], ["c", "b"])
 
 
-def test_word_may_be_called_like_a_rejected_sentence(store, recipes, filled):
-    receipt = store.write_shard(
-        "label_vectors", "s0", mark(recipes, "label_vectors"), filled("label_vectors", ["a"], ["a"])
-    )
+def test_word_may_be_called_like_a_rejected_sentence(write):
+    receipt = write("label_vectors", "s0", ["a"], ["a"])
 
     assert (receipt.rows, receipt.rejects) == (1, 1)
 
@@ -82,9 +80,9 @@ def test_every_row_that_goes_in_comes_out(store, recipes, filled, expected, fine
             store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected)
 
 
-def test_same_content_is_the_same_file(store, recipes, filled):
-    first = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
-    second = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+def test_same_content_is_the_same_file(store, write):
+    first = write("amr", "s0", ["a"])
+    second = write("amr", "s0", ["a"])
 
     assert first == second
     assert len(list(Path(store.location).rglob("*.parquet"))) == 1
@@ -104,63 +102,58 @@ def test_written_shard_is_in_no_table_until_it_is_committed(store, recipes, fill
 # -- committing ------------------------------------------------------------------------------------------------------
 
 
-def test_commit_replaces_the_shards_of_its_receipts_only(store, recipes, filled):
+def test_commit_replaces_the_shards_of_its_receipts_only(store, write, commit):
     def receipt(shard, *rows):
-        return store.write_shard("sentences", shard, mark(recipes, "sentences", *rows), filled("sentences", [*rows]))
+        return write("sentences", shard, [*rows], inputs=rows)
 
-    store.commit([receipt("s0", "a"), receipt("s1", "b"), receipt("s2", "c")], run_id="1", recipes=recipes)
-    versions = store.commit([receipt("s0", "d", "e"), receipt("s2")], run_id="2", recipes=recipes)
+    commit(receipt("s0", "a"), receipt("s1", "b"), receipt("s2", "c"))
+    versions = commit(receipt("s0", "d", "e"), receipt("s2"))
 
     assert ids(store) == ["d", "e", "b"]
     assert versions == {"rejects": 0, "sentences": 2}
 
 
-def test_commit_of_several_tables(store, recipes, filled):
-    receipts = [
-        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"], ["b"]))
-        for table in ("amr", "metrics")
-    ]
+def test_commit_of_several_tables(store, recipes, write):
+    receipts = [write(table, "s0", ["a"], ["b"]) for table in ("amr", "metrics")]
 
     assert store.commit(iter(receipts), run_id="1", recipes=recipes) == {"rejects": 1, "amr": 1, "metrics": 1}
     assert store.rejected().keys() == {("amr", "s0"), ("metrics", "s0")}
 
 
-def test_repeated_receipt_changes_nothing(store, recipes, filled):
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+def test_repeated_receipt_changes_nothing(store, write, commit):
+    receipt = write("amr", "s0", ["a"], ["b"])
 
-    first = store.commit([receipt], run_id="1", recipes=recipes)
-    assert store.commit([receipt, receipt], run_id="2", recipes=recipes) == first
+    first = commit(receipt)
+    assert commit(receipt, receipt) == first
     assert store.versions()["amr"] == 1
     assert ids(store, "amr") == ["a"]
     assert store.read("rejects").height == 1
 
 
-def test_commit_and_withdrawal_of_nothing(store, recipes):
-    assert store.commit([], run_id="1", recipes=recipes) == {}
+def test_commit_and_withdrawal_of_nothing(store, commit):
+    assert commit() == {}
     assert store.withdraw([], run_id="1") == {}
 
 
-def test_old_receipt_wins_when_it_is_committed_last(store, recipes, filled):
-    old = store.write_shard("amr", "s0", mark(recipes, "amr", "1"), filled("amr", ["a"]))
-    new = store.write_shard("amr", "s0", mark(recipes, "amr", "2"), filled("amr", ["b"]))
+def test_old_receipt_wins_when_it_is_committed_last(store, write, commit):
+    old = write("amr", "s0", ["a"], inputs=["1"])
+    new = write("amr", "s0", ["b"], inputs=["2"])
 
     for receipt in (old, new, old):
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(receipt)
     assert ids(store, "amr") == ["a"]
 
 
-def test_rejects_go_when_their_shard_is_made_without_them(store, recipes, filled):
+def test_rejects_go_when_their_shard_is_made_without_them(store, write, commit):
     for rejected in (["b", "c"], ["c"], []):
-        receipt = store.write_shard("amr", "s0", mark(recipes, "amr", *rejected), filled("amr", ["a"], rejected))
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(write("amr", "s0", ["a"], rejected, inputs=rejected))
 
         assert store.read("rejects", columns=["entity_id", "stage"]).rows() == [(entity, "amr") for entity in rejected]
 
 
-def test_rejects_of_one_stage_leave_those_of_another(store, recipes, filled):
+def test_rejects_of_one_stage_leave_those_of_another(store, write, commit):
     for table in ("amr", "embeddings"):
-        receipt = store.write_shard(table, "s0", mark(recipes, table), filled(table, [], [table]))
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(write(table, "s0", [], [table]))
 
     assert store.read("rejects", with_shard=True).select("entity_id", "stage", "shard").rows() == [
         ("amr", "amr", "s0"),
@@ -168,29 +161,29 @@ def test_rejects_of_one_stage_leave_those_of_another(store, recipes, filled):
     ]
 
 
-def test_rejects_of_one_stage_leave_the_rows_of_another(store, recipes, filled):
-    first, second = (store.write_shard("amr", s, mark(recipes, "amr"), filled("amr", [s])) for s in ("s0", "s1"))
-    other = store.write_shard("embeddings", "s0", mark(recipes, "embeddings"), filled("embeddings", [], ["s0"]))
-    store.commit([first], run_id="1", recipes=recipes)
-    store.commit([second, other], run_id="2", recipes=recipes)
+def test_rejects_of_one_stage_leave_the_rows_of_another(store, write, commit):
+    first, second = (write("amr", s, [s]) for s in ("s0", "s1"))
+    other = write("embeddings", "s0", [], ["s0"])
+    commit(first)
+    commit(second, other)
 
     assert ids(store, "amr") == ["s0", "s1"]
 
 
-def test_rejects_of_ingest_are_replaced_as_a_whole(store, recipes, filled):
+def test_rejects_of_ingest_are_replaced_as_a_whole(store, recipes, filled, commit):
     for rejected in (["f:1", "f:2"], ["f:2"], []):
         rejects = filled("amr", [], rejected).rejects
         receipt = store.write_rejects("ingest", "corpora", mark(recipes, "ingest", *rejected), rejects)
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(receipt)
 
         assert store.read("rejects")["entity_id"].to_list() == rejected
 
 
-def test_commit_says_where_a_shard_comes_from(store, recipes, filled):
-    first = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
-    store.commit([first], run_id="first", recipes=recipes)
-    second = store.write_shard("metrics", "p0", mark(recipes, "metrics"), filled("metrics", ["a"]))
-    store.commit([second], run_id="second", recipes=recipes)
+def test_commit_says_where_a_shard_comes_from(store, recipes, write, commit):
+    first = write("amr", "s0", ["a"])
+    commit(first, run_id="first")
+    second = write("metrics", "p0", ["a"])
+    commit(second, run_id="second")
 
     amr = store.provenance("amr")["s0", first.fingerprint]
     metrics = store.provenance("metrics")["p0", second.fingerprint]
@@ -198,19 +191,15 @@ def test_commit_says_where_a_shard_comes_from(store, recipes, filled):
     assert (metrics.run_id, metrics.versions["amr"], metrics.versions["metrics"]) == ("second", 1, 0)
 
 
-def test_shards_committed_together_know_of_each_other(store, recipes, filled):
-    receipts = [
-        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"])) for table in ("metrics", "amr")
-    ]
-    store.commit(receipts, run_id="r", recipes=recipes)
+def test_shards_committed_together_know_of_each_other(store, recipes, write, commit):
+    commit(*(write(table, "s0", ["a"]) for table in ("metrics", "amr")))
 
     assert store.provenance("metrics")["s0", mark(recipes, "metrics")].versions["amr"] == 1
 
 
-def test_history_is_kept_for_years(store, recipes, filled):
-    marks = [mark(recipes, "amr", str(number)) for number in range(45)]
-    for number, made in enumerate(marks):
-        store.commit([store.write_shard("amr", "s0", made, filled("amr", [str(number)]))], run_id="r", recipes=recipes)
+def test_history_is_kept_for_years(store, recipes, write, commit):
+    for number in range(45):
+        commit(write("amr", "s0", [str(number)], inputs=[str(number)]))
         if number == 15:
             # Delta cleans its log up at checkpoints, by the age of the files, after 30 days by default.
             long_ago = time.time() - 3 * 365 * 86400
@@ -219,64 +208,64 @@ def test_history_is_kept_for_years(store, recipes, filled):
 
     assert list(Path(store.location).rglob("*.checkpoint.parquet"))
     assert store.read("amr", 3)["sentence_id"].to_list() == ["2"]
-    assert store.provenance("amr")["s0", marks[0]].version == 1
+    assert store.provenance("amr")["s0", mark(recipes, "amr", "0")].version == 1
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 
-def test_receipt_whose_file_is_gone_is_refused(store, recipes, filled):
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+def test_receipt_whose_file_is_gone_is_refused(store, write, commit):
+    receipt = write("amr", "s0", ["a"], ["b"])
     (Path(store.location) / "tables" / "rejects" / receipt.reject_data.path).unlink()
 
     with refused(CommitRefused):
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(receipt)
     assert set(store.versions().values()) == {0}
 
 
 @pytest.mark.parametrize("content", [b"x", None])
-def test_receipt_whose_file_changed_is_refused(store, recipes, filled, content):
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+def test_receipt_whose_file_changed_is_refused(store, write, commit, content):
+    receipt = write("amr", "s0", ["a"])
     file = Path(store.location) / "tables" / "amr" / receipt.data.path
     file.write_bytes(content or file.read_bytes()[:-1] + b"?")
 
     with refused(CommitRefused):
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(receipt)
 
 
-def test_receipt_of_another_recipe_is_refused(store, recipes, filled):
-    good = store.write_shard("metrics", "p0", mark(recipes, "metrics"), filled("metrics", ["a"]))
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+def test_receipt_of_another_recipe_is_refused(store, recipes, write):
+    good = write("metrics", "p0", ["a"])
+    receipt = write("amr", "s0", ["a"])
 
     with refused(CommitRefused):
         store.commit([good, receipt], run_id="1", recipes=recipes | {"amr": Recipe("amr", {"size": 2})})
 
 
-def test_one_bad_receipt_keeps_the_batch_out(store, recipes, filled):
-    good = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+def test_one_bad_receipt_keeps_the_batch_out(store, write, commit):
+    good = write("amr", "s0", ["a"])
     bad = dataclasses.replace(good, shard="s1", data=dataclasses.replace(good.data, path="none.parquet"))
 
     with refused(CommitRefused):
-        store.commit([good, bad], run_id="1", recipes=recipes)
+        commit(good, bad)
     assert ids(store, "amr") == []
 
 
 # -- disks that fail, and others who write -----------------------------------------------------------------------------
 
 
-def test_full_disk_while_writing(store, recipes, filled, monkeypatch):
+def test_full_disk_while_writing(store, write, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
     with refused(StoreUnreachable):
-        store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
+        write("amr", "s0", ["a"])
     assert not list((Path(store.location) / "tables" / "amr").glob("*tmp*"))
 
 
 @pytest.mark.parametrize("table", ["rejects", "amr"])
-def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"], ["b"]))
+def test_full_disk_while_committing(store, write, commit, monkeypatch, table):
+    receipt = write("amr", "s0", ["a"], ["b"])
     real = DeltaTable.create_write_transaction
 
     def full(self, *arguments, **options):
@@ -286,22 +275,22 @@ def test_full_disk_while_committing(store, recipes, filled, monkeypatch, table):
 
     monkeypatch.setattr(DeltaTable, "create_write_transaction", full)
     with refused(StoreUnreachable):
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(receipt)
     assert ids(store, "amr") == []
 
     monkeypatch.undo()
-    store.commit([receipt], run_id="2", recipes=recipes)
+    commit(receipt)
     assert (ids(store, "amr"), store.read("rejects").height) == (["a"], 1)
 
 
 @pytest.mark.parametrize(("before", "rejected"), [(["c"], ["b"]), (["c"], []), ([], ["b"])])
 @pytest.mark.parametrize("transactions", [0, 1, 2])
 def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
-    store, recipes, filled, monkeypatch, before, rejected, transactions
+    store, write, commit, monkeypatch, before, rejected, transactions
 ):
-    old = store.write_shard("amr", "s0", mark(recipes, "amr", "old"), filled("amr", ["a"], before))
-    store.commit([old], run_id="1", recipes=recipes)
-    new = store.write_shard("amr", "s0", mark(recipes, "amr", "new"), filled("amr", ["a"], rejected))
+    old = write("amr", "s0", ["a"], before, inputs=["old"])
+    commit(old)
+    new = write("amr", "s0", ["a"], rejected, inputs=["new"])
     real, done = DeltaTable.create_write_transaction, []
 
     def killed(*arguments, **options):
@@ -311,7 +300,7 @@ def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
 
     monkeypatch.setattr(DeltaTable, "create_write_transaction", killed)
     with pytest.raises(KeyboardInterrupt):
-        store.commit([new], run_id="2", recipes=recipes)
+        commit(new)
     if made := store.committed("amr"):
         assert made["s0"].path == old.data.path
         assert [file.path for file in store.rejected().values()] == ([old.reject_data.path] if before else [])
@@ -319,9 +308,9 @@ def test_rows_never_count_as_made_with_the_rejects_of_other_settings(
         assert store.marks("amr")["s0"][0] == (2, None)
 
 
-def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatch):
-    mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
-    theirs = store.write_shard("amr", "s0", mark(recipes, "amr", "theirs"), filled("amr", ["b"]))
+def test_commit_that_comes_in_between_is_seen(store, recipes, write, commit, monkeypatch):
+    mine = write("amr", "s0", ["a"], inputs=["mine"])
+    theirs = write("amr", "s0", ["b"], inputs=["theirs"])
     real = DeltaTable.create_write_transaction
 
     def come_first(self, *arguments, **options):
@@ -330,15 +319,15 @@ def test_commit_that_comes_in_between_is_seen(store, recipes, filled, monkeypatc
         return self.create_write_transaction(*arguments, **options)
 
     monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
-    versions = store.commit([mine], run_id="mine", recipes=recipes)
+    versions = commit(mine)
 
     assert versions["amr"] == 2
     assert ids(store, "amr") == ["a"]
     assert store.read("amr", 1)["sentence_id"].to_list() == ["b"]
 
 
-def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled, monkeypatch, its_time):
-    mine = store.write_shard("amr", "s0", mark(recipes, "amr", "mine"), filled("amr", ["a"]))
+def test_commits_that_always_come_in_between_are_given_up(store, write, commit, monkeypatch, its_time):
+    mine = write("amr", "s0", ["a"], inputs=["mine"])
     real = DeltaTable.create_write_transaction
     numbers = iter(range(1000))
 
@@ -346,28 +335,23 @@ def test_commits_that_always_come_in_between_are_given_up(store, recipes, filled
         with monkeypatch.context() as inner:
             inner.setattr(DeltaTable, "create_write_transaction", real)
             number = str(next(numbers))
-            theirs = store.write_shard("amr", "s1", mark(recipes, "amr", number), filled("amr", [number]))
-            store.commit([theirs], run_id="theirs", recipes=recipes)
+            commit(write("amr", "s1", [number], inputs=[number]))
         return real(self, *arguments, **options)
 
     its_time("features.store.delta", sleep=lambda _: None)
     monkeypatch.setattr(DeltaTable, "create_write_transaction", come_first)
     with refused(WrittenByAnother):
-        store.commit([mine], run_id="mine", recipes=recipes)
+        commit(mine)
 
 
-def test_flows_that_commit_at_once_lose_and_double_nothing(store, recipes, filled):
+def test_flows_that_commit_at_once_lose_and_double_nothing(store, write, commit):
     errors = []
 
     def flow(name):
         try:
             for number in range(8):
                 shard = f"s{number % 4}"
-                made = mark(recipes, "amr", name, str(number))
-                receipt = store.write_shard(
-                    "amr", shard, made, filled("amr", [f"{shard}-{i}" for i in range(5)], ["x"])
-                )
-                store.commit([receipt], run_id=name, recipes=recipes)
+                commit(write("amr", shard, [f"{shard}-{i}" for i in range(5)], ["x"], inputs=[name, str(number)]))
         except StoreError as error:
             errors.append(error)
 
@@ -382,40 +366,37 @@ def test_flows_that_commit_at_once_lose_and_double_nothing(store, recipes, fille
     assert len(store.rejected()) == 4
 
 
-def test_no_worker_commits(store, recipes, filled):
+def test_no_worker_commits(store, write):
     before = {file: file.read_bytes() for file in Path(store.location).rglob("_delta_log/*")}
     for table in TABLES.keys() - {"rejects"}:
-        store.write_shard(table, "s0", mark(recipes, table), filled(table, ["a"], ["b"]))
+        write(table, "s0", ["a"], ["b"])
 
     assert {file: file.read_bytes() for file in Path(store.location).rglob("_delta_log/*")} == before
 
 
-def test_log_is_forced_to_disk_before_a_commit_counts(store, recipes, filled, monkeypatch):
+def test_log_is_forced_to_disk_before_a_commit_counts(store, write, commit, monkeypatch):
     synced: list[Path] = []
     monkeypatch.setattr(durable, "sync", synced.append)
-    receipt = store.write_shard("amr", "s0", mark(recipes, "amr"), filled("amr", ["a"]))
-    store.commit([receipt], run_id="1", recipes=recipes)
+    commit(write("amr", "s0", ["a"]))
 
     log = Path(store.location) / "tables" / "amr" / "_delta_log"
     assert synced[-2:] == [log / f"{1:020d}.json", log]
 
 
-def test_a_checkpoint_of_the_log_is_forced_to_disk(store, recipes, filled, monkeypatch):
+def test_a_checkpoint_of_the_log_is_forced_to_disk(store, write, commit, monkeypatch):
     synced: list[Path] = []
     monkeypatch.setattr(durable, "sync", lambda path: synced.append(path.resolve(strict=True)))
     log = Path(store.location) / "tables" / "amr" / "_delta_log"
     for number in range(20):
-        receipt = store.write_shard("amr", f"s{number}", mark(recipes, "amr"), filled("amr", [f"s{number}"]))
-        store.commit([receipt], run_id="1", recipes=recipes)
+        commit(write("amr", f"s{number}", [f"s{number}"]))
 
     (checkpoint,) = log.glob("*.checkpoint.parquet")
     assert checkpoint in synced  # one that a power cut left empty would make the table unreadable
 
 
-def test_a_copy_that_lacks_the_last_checkpoint_is_written_to(store, recipes, filled):
+def test_a_copy_that_lacks_the_last_checkpoint_is_written_to(store, write, commit):
     for shard in ("s0", "s1"):
-        receipt = store.write_shard("sentences", shard, mark(recipes, "sentences"), filled("sentences", [shard]))
-        store.commit([receipt], run_id="r", recipes=recipes)
+        commit(write("sentences", shard, [shard]))
         hint = Path(store.location, "tables/sentences/_delta_log/_last_checkpoint")
         hint.write_text('{"version": 20, "size": 1}')
     assert ids(store) == ["s0", "s1"]
