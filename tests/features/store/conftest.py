@@ -102,3 +102,25 @@ def url(server, monkeypatch) -> str:
 @pytest.fixture
 def place(url) -> ObjectStorage:
     return storage_at(url)
+
+
+@pytest.fixture
+def stages() -> Callable[..., list[PlannedStage]]:
+    """Return a function that returns the stage of graphs, with a parameter of its recipe."""
+    return lambda size=1: [PlannedStage("amr", "sentences", ("sentences",), Recipe("amr", {"size": size}))]
+
+
+@pytest.fixture
+def build(store, filled, write, commit, stages):
+    """Return a function that ingests three shards and makes their graphs, with a given number of rejects."""
+
+    def make(size=1, rejected=0, only=("s0", "s1", "s2")):
+        commit(*(write("sentences", shard, [shard], inputs=[shard]) for shard in ("s0", "s1", "s2")))
+        used = {"amr": stages(size)[0].recipe}
+        for work in plan(store, stages(size)).todo:
+            if work.shard in only:
+                ids = [f"{work.shard}-{size}-{number}" for number in range(4)]
+                output = filled("amr", ids[rejected:], ids[:rejected])
+                store.commit([store.write_shard("amr", work.shard, work.fingerprint, output)], run_id="b", recipes=used)
+
+    return make
