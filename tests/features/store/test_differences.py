@@ -1,7 +1,7 @@
 """Differences between two releases: rows, rejects, recipes, values, and changes of the metrics."""
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -121,22 +121,11 @@ def test_a_changed_recipe_is_named_with_the_rows_and_the_size_of_what_it_changed
     assert moved["smatch"].new.mean - moved["smatch"].old.mean == pytest.approx(0.1425)
 
 
-def test_a_value_that_came_or_went_is_a_change_without_a_size(store, publish, filled):
+def test_a_value_that_came_or_went_is_a_change_without_a_size(store, publish, write, commit):
     old = publish(40)
-    shard = next(iter(store.committed("metrics")))
-    store.commit(
-        [
-            store.write_shard(
-                "metrics",
-                shard,
-                fingerprint(Recipe("metrics", {}, "2"), ["x"]),
-                filled("metrics", store.read("metrics")["pair_id"].to_list()),
-            )
-        ],
-        run_id="b",
-        recipes={"metrics": Recipe("metrics", {}, "2")},
-    )
-    new = type(old)(**{**json.loads(json.dumps(_plain(old))), "number": 2, "versions": store.versions()})
+    (shard,) = store.committed("metrics")
+    commit(write("metrics", shard, store.read("metrics")["pair_id"].to_list()))
+    new = replace(old, number=2, versions=store.versions())
     found = compare_releases(store, old, new)
     assert {(value.column, value.rows, value.largest) for value in found.values} == {
         ("smatch", 40, None),
@@ -145,15 +134,11 @@ def test_a_value_that_came_or_went_is_a_change_without_a_size(store, publish, fi
     assert found.drift == (), "a metric without values has no distribution"
 
 
-def _plain(release):
-    return asdict(release)
-
-
 def test_what_only_one_release_has_is_new_or_gone_and_has_not_moved(store, publish):
     new = publish(40)
     parts = ("versions", "recipes", "rows", "rejects")
     without = {part: {name: of for name, of in getattr(new, part).items() if name != "metrics"} for part in parts}
-    old = type(new)(**{**_plain(new), **without})
+    old = replace(new, **without)
     came, went = compare_releases(store, old, new), compare_releases(store, new, old)
     assert (counts(came, "metrics"), counts(went, "metrics")) == ((0, 40, 40, 0, 0), (40, 0, 0, 40, 0))
     assert [(change.stage, change.kind) for change in (*came.recipes, *went.recipes)] == [
@@ -163,16 +148,11 @@ def test_what_only_one_release_has_is_new_or_gone_and_has_not_moved(store, publi
     assert came.drift == went.drift == ()
 
 
-def test_texts_change_by_no_size(store, publish, filled):
+def test_texts_change_by_no_size(store, publish, write, commit):
     old = publish(40)
-    recipe = Recipe("amr", {}, "2")
-    rows = store.read("amr")
-    output = filled("amr", rows["sentence_id"].to_list(), parser="p", penman="(d / dog)")
     (shard,) = store.committed("amr")
-    store.commit(
-        [store.write_shard("amr", shard, fingerprint(recipe, ["x"]), output)], run_id="b", recipes={"amr": recipe}
-    )
-    found = compare_releases(store, old, type(old)(**{**_plain(old), "versions": store.versions()}))
+    commit(write("amr", shard, store.read("amr")["sentence_id"].to_list(), parser="p", penman="(d / dog)"))
+    found = compare_releases(store, old, replace(old, versions=store.versions()))
     assert [(value.column, value.rows, value.largest) for value in found.values] == [("penman", 40, None)]
 
 
@@ -208,14 +188,11 @@ def test_only_files_that_differ_are_read(store, publish, monkeypatch):
     assert np.all([shards is not None for table, shards in read if table in {"pairs", "sentences"}])
 
 
-def test_labels_are_compared_too(store, publish, filled):
+def test_labels_are_compared_too(store, publish, write, commit):
     old = publish(40)
     columns = {"corpus": "papers", "split": "train", "sentence": "00000", "sentence_shard": "s-000"}
-    output = filled("labels", ["a", "b"], **columns, aspect="task", label="parsing")
-    recipes = {"labels": Recipe("labels")}
-    shard = store.write_shard("labels", "labels-00000", fingerprint(recipes["labels"], ["a"]), output)
-    store.commit([shard], run_id="ingest", recipes=recipes)
-    new = type(old)(**{**_plain(old), "number": 2, "versions": store.versions(), "rows": {**old.rows, "labels": 2}})
+    commit(write("labels", "labels-00000", ["a", "b"], **columns, aspect="task", label="parsing"))
+    new = replace(old, number=2, versions=store.versions(), rows={**old.rows, "labels": 2})
     found = compare_releases(store, old, new)
     assert counts(found, "labels") == (0, 2, 2, 0, 0)
     assert found.parts == (PartDifference("labels", "papers", "train", added=2, lost=0),)

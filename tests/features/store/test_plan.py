@@ -28,23 +28,15 @@ def chain(batch_size=16, graphs=None, metrics="1", words="1"):
 
 
 @pytest.fixture
-def ingest(store, filled):
+def ingest(write, commit):
     """Return a function that commits sentence shards, and pair shards with the sentence shards they come from."""
-    recipes = {name: Recipe(name) for name in ("sentences", "pairs")}
 
-    def commit(sentences=tuple(SENTENCES), pairs=None):
-        receipts = [
-            store.write_shard(
-                "sentences", shard, fingerprint(recipes["sentences"], [shard]), filled("sentences", [shard])
-            )
-            for shard in sentences
-        ]
-        for shard, (first, second) in (PAIRS if pairs is None else pairs).items():
-            rows = filled("pairs", [shard], shard_a=SENTENCES[first], shard_b=SENTENCES[second])
-            receipts.append(store.write_shard("pairs", shard, fingerprint(recipes["pairs"], [shard]), rows))
-        store.commit(receipts, run_id="ingest", recipes=recipes)
+    def ingest(sentences=tuple(SENTENCES), pairs=None):
+        commit(*(write("sentences", shard, [shard], inputs=[shard]) for shard in sentences))
+        for shard, (a, b) in (PAIRS if pairs is None else pairs).items():
+            commit(write("pairs", shard, [shard], inputs=[shard], shard_a=SENTENCES[a], shard_b=SENTENCES[b]))
 
-    return commit
+    return ingest
 
 
 @pytest.fixture
@@ -64,6 +56,10 @@ def build(store, filled):
 
 def keys(planned):
     return [(work.stage, work.shard) for work in planned.todo]
+
+
+def by_key(planned):
+    return dict(zip(keys(planned), planned.todo, strict=True))
 
 
 def reasons(planned, stage):
@@ -92,7 +88,7 @@ def test_first_build_does_all_in_order(store, ingest):
 
 def test_work_reads_its_own_pairs_and_the_shards_of_their_sentences(store, ingest):
     ingest()
-    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+    work = by_key(plan(store, chain()))
 
     assert work["amr", SENTENCES[0]].upstream == (("sentences", SENTENCES[0]),)
     assert work["label_vectors", SENTENCES[0]].waits_for == (("amr", SENTENCES[0]),)
@@ -109,7 +105,7 @@ def test_work_reads_its_own_pairs_and_the_shards_of_their_sentences(store, inges
 def test_work_waits_only_for_what_is_not_made(store, ingest, build):
     ingest()
     build(chain(), lambda work: work.stage == "amr" and work.shard != SENTENCES[2])
-    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+    work = by_key(plan(store, chain()))
 
     assert work["label_vectors", SENTENCES[0]].waits_for == ()
     assert work["metrics", "pairs-00001"].waits_for == (
@@ -282,20 +278,18 @@ def test_pairs_of_a_sentence_shard_that_is_not_there_are_refused(store, ingest):
         plan(store, chain())
 
 
-def test_stage_over_pairs_may_need_pairs_only(store, ingest, filled):
+def test_stage_over_pairs_may_need_pairs_only(store, ingest):
     ingest()
     stage = PlannedStage("metrics", "pairs", ("pairs",), Recipe("metrics"))
 
     assert [work.upstream for work in plan(store, [stage]).todo] == [(("pairs", shard),) for shard in PAIRS]
 
 
-def test_pair_shard_without_pairs_reads_no_sentences(store, ingest, filled):
+def test_pair_shard_without_pairs_reads_no_sentences(store, ingest, write, commit):
     ingest()
-    recipe = Recipe("pairs")
-    empty = store.write_shard("pairs", "pairs-00002", fingerprint(recipe, []), filled("pairs", []))
-    store.commit([empty], run_id="i", recipes={"pairs": recipe})
+    commit(write("pairs", "pairs-00002", []))
 
-    work = {(work.stage, work.shard): work for work in plan(store, chain()).todo}
+    work = by_key(plan(store, chain()))
     assert work["metrics", "pairs-00002"].upstream == (("pairs", "pairs-00002"),)
 
 

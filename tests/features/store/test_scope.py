@@ -10,7 +10,6 @@ from sentences import refused
 from features.core.faults import NotComplete
 from features.schemas import StageOutput
 from features.stages.stage import Recipe
-from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage, Uses, Wanted, scope
 
@@ -30,23 +29,13 @@ def stages(parser="1"):
 
 
 @pytest.fixture
-def ingest(store, filled):
+def ingest(write, commit):
     """Commit captions, NLI whose premises are captions, and reviews with labels, each in a shard of its own."""
-    recipes = {name: Recipe(name) for name in ("sentences", "pairs", "labels")}
-
-    def write(table, shard, **columns):
-        mark = fingerprint(recipes[table], [shard])
-        return store.write_shard(table, shard, mark, filled(table, [shard], **columns))
-
-    store.commit(
-        [
-            *(write("sentences", shard) for shard in SENTENCES),
-            write("pairs", "pairs-00000", corpus="captions", shard_a=SENTENCES[0], shard_b=SENTENCES[0]),
-            write("pairs", "pairs-00001", corpus="nli", shard_a=SENTENCES[0], shard_b=SENTENCES[1]),
-            write("labels", "labels-00000", corpus="reviews", sentence_shard=SENTENCES[2]),
-        ],
-        run_id="ingest",
-        recipes=recipes,
+    commit(
+        *(write("sentences", shard, [shard], inputs=[shard]) for shard in SENTENCES),
+        write("pairs", "pairs-00000", ["0"], corpus="captions", shard_a=SENTENCES[0], shard_b=SENTENCES[0]),
+        write("pairs", "pairs-00001", ["1"], corpus="nli", shard_a=SENTENCES[0], shard_b=SENTENCES[1]),
+        write("labels", "labels-00000", ["0"], corpus="reviews", sentence_shard=SENTENCES[2]),
     )
 
 

@@ -31,12 +31,18 @@ from features.store.receipts import DataFile
 from features.store.store import Store
 
 
-def commit(store, recipes, filled, table, **shards):
-    receipts = [
-        store.write_shard(table, shard, fingerprint(recipes[table], [shard]), filled(table, ids))
-        for shard, ids in shards.items()
-    ]
-    return store.commit(receipts, run_id="run", recipes=recipes)
+@pytest.fixture
+def put(store, recipes, filled):
+    """Return a function that commits shards of a table, given the ids of each."""
+
+    def put(table, into=store, **shards):
+        receipts = [
+            into.write_shard(table, shard, fingerprint(recipes[table], [shard]), filled(table, ids))
+            for shard, ids in shards.items()
+        ]
+        return into.commit(receipts, run_id="run", recipes=recipes)
+
+    return put
 
 
 # -- opening -------------------------------------------------------------------------------------------------------
@@ -56,11 +62,11 @@ def test_store_opens_by_path_and_by_url(store):
 
 
 @pytest.mark.parametrize("name", ["a store", "shard=x", "é*[1]?"])
-def test_a_folder_may_have_any_name(tmp_path, recipes, filled, name):
+def test_a_folder_may_have_any_name(tmp_path, put, name):
     path = tmp_path / name
     store = Store.open(path.as_uri(), create=True)
-    commit(store, recipes, filled, "sentences", s0=["a"])
-    commit(store, recipes, filled, "sentences", s0=["b"])
+    put("sentences", into=store, s0=["a"])
+    put("sentences", into=store, s0=["b"])
 
     assert Path(store.location) == path
     assert Store.open(path).read("sentences", with_shard=True).select("sentence_id", "shard").rows() == [("b", "s0")]
@@ -91,16 +97,14 @@ def test_processes_that_make_a_store_at_once_make_one(tmp_path):
     assert not list((tmp_path / "store").glob("_tmp-*"))
 
 
-def test_opening_again_keeps_what_is_there(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a", "b"])
+def test_opening_again_keeps_what_is_there(store, put):
+    put("sentences", s0=["a", "b"])
 
     assert Store.open(store.location, create=True).read("sentences").height == 2
 
 
-def test_store_is_picklable(store, recipes, filled):
-    copy = pickle.loads(pickle.dumps(store))
-
-    commit(copy, recipes, filled, "sentences", s0=["a"])
+def test_store_is_picklable(store, put):
+    put("sentences", into=pickle.loads(pickle.dumps(store)), s0=["a"])
     assert store.read("sentences").height == 1
 
 
@@ -182,8 +186,8 @@ def test_folder_without_permission_is_named(tmp_path):
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def test_rows_come_by_shard_in_the_order_they_were_written(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s1=["d", "c"], s0=["b", "a"])
+def test_rows_come_by_shard_in_the_order_they_were_written(store, put):
+    put("sentences", s1=["d", "c"], s0=["b", "a"])
 
     rows = store.read("sentences", with_shard=True)
     assert rows["sentence_id"].to_list() == ["b", "a", "d", "c"]
@@ -191,16 +195,16 @@ def test_rows_come_by_shard_in_the_order_they_were_written(store, recipes, fille
     assert rows.columns == [*SENTENCES, "shard"]
 
 
-def test_shards_and_columns_are_chosen(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a"], s1=["b"], s2=["c"])
+def test_shards_and_columns_are_chosen(store, put):
+    put("sentences", s0=["a"], s1=["b"], s2=["c"])
 
     assert store.read("sentences", shards=["s2", "s0"], columns=["sentence_id"]).rows() == [("a",), ("c",)]
     assert store.read("sentences", shards=[]).height == 0
     assert store.scan("sentences", shards=["s1"]).collect()["sentence_id"].to_list() == ["b"]
 
 
-def test_of_many_files_only_those_of_the_asked_shards_are_described(store, recipes, filled, monkeypatch):
-    commit(store, recipes, filled, "sentences", **{f"s{number}": ["a"] for number in range(20)})
+def test_of_many_files_only_those_of_the_asked_shards_are_described(store, put, monkeypatch):
+    put("sentences", **{f"s{number}": ["a"] for number in range(20)})
     described = []
     monkeypatch.setattr(delta, "DataFile", lambda **of_file: described.append(of_file) or DataFile(**of_file))
     assert store.read("sentences", shards=["s3", "s7"]).height == 2
@@ -208,33 +212,33 @@ def test_of_many_files_only_those_of_the_asked_shards_are_described(store, recip
     assert [each["shard"] for each in described] == ["s3", "s7", "s5"]
 
 
-def test_shard_without_rows_is_committed(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=[], s1=["a"])
+def test_shard_without_rows_is_committed(store, put):
+    put("sentences", s0=[], s1=["a"])
 
     assert [known.rows for known in store.committed("sentences").values()] == [0, 1]
     assert store.read("sentences", shards=["s0"]).height == 0
     assert store.read("sentences").height == 1
 
 
-def test_older_versions_stay_as_they_were(store, recipes, filled):
-    first = commit(store, recipes, filled, "sentences", s0=["a"])["sentences"]
-    commit(store, recipes, filled, "sentences", s0=["b", "c"], s1=["d"])
+def test_older_versions_stay_as_they_were(store, put):
+    first = put("sentences", s0=["a"])["sentences"]
+    put("sentences", s0=["b", "c"], s1=["d"])
 
     assert store.read("sentences", first)["sentence_id"].to_list() == ["a"]
     assert store.committed("sentences", first)["s0"].rows == 1
     assert store.read("sentences")["sentence_id"].to_list() == ["b", "c", "d"]
 
 
-def test_lazy_frame_stays_at_its_version(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a"])
+def test_lazy_frame_stays_at_its_version(store, put):
+    put("sentences", s0=["a"])
     lazy = store.scan("sentences")
-    commit(store, recipes, filled, "sentences", s0=["b"])
+    put("sentences", s0=["b"])
 
     assert lazy.collect()["sentence_id"].to_list() == ["a"]
 
 
-def test_what_is_committed_is_known_without_opening_a_file(store, recipes, filled):
-    commit(store, recipes, filled, "amr", s0=["a", "b"])
+def test_what_is_committed_is_known_without_opening_a_file(store, recipes, put):
+    put("amr", s0=["a", "b"])
     for file in Path(store.location).rglob("*.parquet"):
         file.unlink()
 
@@ -242,8 +246,8 @@ def test_what_is_committed_is_known_without_opening_a_file(store, recipes, fille
     assert (known.fingerprint, known.rows) == (fingerprint(recipes["amr"], ["s0"]), 2)
 
 
-def test_other_programs_read_the_tables(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a"])
+def test_other_programs_read_the_tables(store, recipes, put):
+    put("sentences", s0=["a"])
 
     rows = pl.read_delta(str(Path(store.location) / "tables" / "sentences"))
     assert rows.select("sentence_id", "shard", "fingerprint").rows() == [
@@ -287,8 +291,8 @@ def test_every_column_of_every_table_comes_back_as_it_went_in(store, recipes):
         ({"table": "amr", "version": -1}, StoreDamaged),
     ],
 )
-def test_what_is_not_there_is_named(store, recipes, filled, arguments, fault):
-    commit(store, recipes, filled, "amr", s0=["a"])
+def test_what_is_not_there_is_named(store, put, arguments, fault):
+    put("amr", s0=["a"])
 
     with refused(fault):
         store.read(**arguments)
@@ -316,8 +320,8 @@ def flip(file: Path) -> None:
     "damage",
     [cut, flip, Path.unlink],
 )
-def test_damaged_file_is_named(store, recipes, filled, damage):
-    commit(store, recipes, filled, "sentences", s0=[f"{i}" for i in range(50)])
+def test_damaged_file_is_named(store, put, damage):
+    put("sentences", s0=[f"{i}" for i in range(50)])
     damage(next((Path(store.location) / "tables" / "sentences").rglob("*.parquet")))
 
     for where in (None, pl.col("sentence_id").is_in(["0"])):
@@ -325,8 +329,8 @@ def test_damaged_file_is_named(store, recipes, filled, damage):
             store.read("sentences", where=where)
 
 
-def test_rows_are_chosen_by_an_expression(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a", "b"], s1=["c", "d"])
+def test_rows_are_chosen_by_an_expression(store, put):
+    put("sentences", s0=["a", "b"], s1=["c", "d"])
 
     rows = store.read("sentences", columns=["sentence_id"], where=pl.col("sentence_id").is_in(["c", "a"]))
 
@@ -334,8 +338,8 @@ def test_rows_are_chosen_by_an_expression(store, recipes, filled):
 
 
 @pytest.mark.parametrize("content", ["{", '{"add": {"path"'])
-def test_damaged_log_is_named(store, recipes, filled, content):
-    commit(store, recipes, filled, "sentences", s0=["a"])
+def test_damaged_log_is_named(store, put, content):
+    put("sentences", s0=["a"])
     (Path(store.location) / "tables" / "sentences" / "_delta_log" / f"{1:020d}.json").write_text(content)
 
     with refused(StoreUnreachable):
@@ -360,8 +364,8 @@ def test_table_that_was_deleted_and_made_again_is_refused(store, tmp_path):
         store.committed("amr")
 
 
-def test_shard_that_another_program_added_twice_is_refused(store, recipes, filled):
-    commit(store, recipes, filled, "sentences", s0=["a"])
+def test_shard_that_another_program_added_twice_is_refused(store, put):
+    put("sentences", s0=["a"])
     row = pl.read_delta(str(Path(store.location) / "tables" / "sentences"))
     row.write_delta(str(Path(store.location) / "tables" / "sentences"), mode="append")
 

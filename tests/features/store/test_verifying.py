@@ -2,6 +2,7 @@
 
 import os
 import random
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from sentences import refused
 
 from features.core.faults import OtherProjectsStore, ReleaseCountWrong, StoreDamaged
 from features.stages.stage import Recipe
-from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage
 
@@ -41,15 +41,12 @@ DAMAGES = {remove: "missing", cut: "size", flip: "content"}
 
 
 @pytest.fixture
-def make(store, filled, recipes):
+def make(store, filled, write, commit):
     """Return a function that ingests three shards and makes their graphs, each with a reject; again if damaged."""
 
     def build(damaged=()):
         for shard in ("s0", "s1", "s2"):
-            receipt = store.write_shard(
-                "sentences", shard, fingerprint(recipes["sentences"], [shard]), filled("sentences", [shard])
-            )
-            store.commit([receipt], run_id="ingest", recipes=recipes)
+            commit(write("sentences", shard, [shard], inputs=[shard]))
         for work in plan(store, STAGES, damaged=damaged).todo:
             ids = [f"{work.shard}-{number}" for number in range(4)]
             receipt = store.write_shard("amr", work.shard, work.fingerprint, filled("amr", ids[1:], ids[:1]))
@@ -76,7 +73,7 @@ def test_a_damaged_file_is_named_made_again_and_all_is_as_before(store, make, ta
     (damaged,) = found.damaged
     assert (Path(store.location) / damaged.file, damaged.problem, damaged.releases) == (file, DAMAGES[damage], (1,))
     assert damaged.table == table
-    assert store.damaged() == [type(damaged)(**{**{n: getattr(damaged, n) for n in damaged.__slots__}, "releases": ()})]
+    assert store.damaged() == [replace(damaged, releases=())]
     with refused(StoreDamaged):
         store.verify_files(store.release(1).versions)
 
