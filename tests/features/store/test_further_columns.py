@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import RowsWrong, TooManyRejects, UnknownTable
+from features.core.faults import RowsWrong, UnknownTable
 from features.metrics.registry import METRIC_COLUMNS
 from features.schemas import SENTENCES, StageOutput
 from features.stages.stage import Recipe
@@ -19,11 +19,6 @@ def rows(*ids: str, **own: float) -> pl.DataFrame:
         pl.lit(None, dtype).alias(name) for name, dtype in METRIC_COLUMNS.items() if name != "pair_id"
     )
     return frame.with_columns(pl.lit(value).alias(name) for name, value in own.items())
-
-
-@pytest.fixture
-def store(tmp_path) -> Store:
-    return Store.open(tmp_path / "store", create=True)
 
 
 def commit(store: Store, recipe: Recipe, **shards: pl.DataFrame) -> int:
@@ -92,29 +87,3 @@ def test_no_other_table_grows(store):
     )
     with refused(RowsWrong):
         store.write_shard("sentences", "sentences-0", fingerprint(Recipe("sentences"), []), StageOutput(frame))
-
-
-def test_a_rejected_stage_says_what_its_rejects_are(store):
-    from features.core.types import RejectCode
-    from features.schemas import PAIRS, Reject, rejects_frame
-    from features.store.scope import PlannedStage
-
-    sentences, ingest = Recipe("sentences"), Recipe("pairs")
-    pair = {"pair_id": "a", "sentence_a": "s", "sentence_b": "s", "shard_a": "sentences-0", "shard_b": "sentences-0"}
-    receipts = [
-        store.write_shard(
-            "sentences",
-            "sentences-0",
-            fingerprint(sentences, []),
-            StageOutput(pl.DataFrame({"sentence_id": ["s"], "text": ["A."]}, schema=SENTENCES)),
-        ),
-        store.write_shard("pairs", "pairs-0", fingerprint(ingest, []), StageOutput(pl.DataFrame([pair], schema=PAIRS))),
-    ]
-    store.commit(receipts, run_id="r", recipes={"sentences": sentences, "pairs": ingest})
-    stage = PlannedStage("metrics", "pairs", ("pairs",), PLAIN)
-    mark = fingerprint(PLAIN, [f"pairs:pairs-0:{store.committed('pairs')['pairs-0'].fingerprint}"])
-    failed = rejects_frame([Reject("a", RejectCode.METRIC_FAILED, "metric 'length' of 'mine.py' raised KeyError: 'x'")])
-    receipt = store.write_shard("metrics", "pairs-0", mark, StageOutput(pl.DataFrame(schema=METRIC_COLUMNS), failed))
-    store.commit([receipt], run_id="r", recipes={"metrics": PLAIN})
-    with refused(TooManyRejects):
-        store.publish("r", stages=[stage], rejected_rows=0.05)
