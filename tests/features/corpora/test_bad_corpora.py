@@ -51,11 +51,9 @@ STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
         ("5.0", "A cat.", "", Code.EMPTY_SENTENCE, "a sentence is empty"),
     ],
 )
-def test_a_bad_cell_is_a_reject_and_the_file_goes_on(tmp_path, score, a, b, code, says, rows_and_rejects):
+def test_a_bad_cell_is_a_reject_and_the_file_goes_on(read, score, a, b, code, says):
     good = STSB.format("4.0", "A cat.", "Cats.")
-    (tmp_path / "sts.csv").write_text(good + STSB.format(score, a, b) + "\n" + good, encoding="utf-8")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="stsb", files={"train": "sts.csv"})
+    rows, rejects = read("sts.csv", good + STSB.format(score, a, b) + "\n" + good, "stsb")
 
     assert [row.origin for row in rows] == ["sts.csv:1", "sts.csv:4"]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("sts.csv:2", code)]
@@ -63,27 +61,21 @@ def test_a_bad_cell_is_a_reject_and_the_file_goes_on(tmp_path, score, a, b, code
     assert says in rejects[0].message
 
 
-def test_a_row_with_too_few_cells_says_how_many(tmp_path, rows_and_rejects):
-    (tmp_path / "sts.csv").write_text(STSB.format("4", "A cat.", "Cats.") + "main-news\t4\tA cat.\n")
-
-    _, rejects = rows_and_rejects(tmp_path, dataset="stsb", files={"train": "sts.csv"})
+def test_a_row_with_too_few_cells_says_how_many(read):
+    _, rejects = read("sts.csv", STSB.format("4", "A cat.", "Cats.") + "main-news\t4\tA cat.\n", "stsb")
 
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("sts.csv:2", Code.WRONG_COLUMNS)]
     assert "3 cells; expected 7 or more" in rejects[0].message
 
 
-def test_a_column_that_names_no_images_is_told_before_all_rows_are_paired(tmp_path, rows_and_rejects):
+def test_a_column_that_names_no_images_is_told_before_all_rows_are_paired(read):
     rows = "".join(f"x\t{n}\tText {n}\n" for n in range(2001))
-    (tmp_path / "c.tsv").write_text(f"image\tcaption_id\tcaption\n{rows}")
-
     with refused(UnknownForm):
-        rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.tsv"})
+        read("c.tsv", f"image\tcaption_id\tcaption\n{rows}", "flickr30k")
 
 
-def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\nA\tB\tC\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(read):
+    rows, rejects = read("p.tsv", "sentence_a\tsentence_b\nA\tB\nA\tB\tC\n")
 
     assert len(rows) == 1
     assert "3 cells; expected 2" in rejects[0].message
@@ -99,10 +91,8 @@ def test_a_tab_inside_a_sentence_is_a_reject_below_a_header_line(tmp_path, rows_
         ("twitter_url", "sentence1\tsentence2\tvotes", "A\tB\t(7, 6)", "'(7, 6)' is not a vote; expected (n, 6)"),
     ],
 )  # fmt: skip
-def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_rejects):
-    (tmp_path / "rows.tsv").write_text(f"{header}\n{row}\n")
-
-    _, rejects = rows_and_rejects(tmp_path, dataset=dataset, files={"train": "rows.tsv"}, labels="all")
+def test_a_bad_label_is_a_reject(read, dataset, header, row, says):
+    _, rejects = read("rows.tsv", f"{header}\n{row}\n", dataset, labels="all")
 
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("rows.tsv:2", Code.BAD_LABEL)]
     assert says in rejects[0].message
@@ -111,7 +101,6 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
 @pytest.mark.parametrize(
     ("name", "data", "fault"),
     [
-        ("nothing.tsv", None, FileMissing),
         ("empty.tsv", b"", FileEmpty),
         ("header.tsv", b"sentence_a\tsentence_b\n", FileEmpty),
         ("latin.tsv", "sentence_a\tsentence_b\nnaïve\tcafé\n".encode("latin-1"), NotText),
@@ -138,12 +127,9 @@ def test_a_bad_label_is_a_reject(tmp_path, dataset, header, row, says, rows_and_
         ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], GzipWrong)],
     ids=lambda value: "data" if isinstance(value, bytes) else None,  # gzip's differ by version of Python
 )  # fmt: skip
-def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, fault, rows_and_rejects):
-    if data is not None:
-        (tmp_path / name).write_bytes(data)
-
+def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(read, name, data, fault):
     with refused(fault):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
+        read(name, data)
 
 
 @pytest.mark.parametrize(
@@ -161,82 +147,75 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_sentence(tmp_path, name, data, f
         ("sts12", "a.txt", b"A\n", UnknownForm),
     ],
 )
-def test_a_file_in_another_form_says_what_was_expected(tmp_path, dataset, name, data, fault, rows_and_rejects):
-    (tmp_path / name).write_bytes(data)
-
+def test_a_file_in_another_form_says_what_was_expected(read, dataset, name, data, fault):
     with refused(fault):
-        rows_and_rejects(tmp_path, dataset=dataset, files={"train": name})
+        read(name, data, dataset)
 
 
-def test_of_thousands_of_columns_the_first_are_shown(tmp_path, rows_and_rejects):
-    (tmp_path / "wide.tsv").write_text("\t".join(f"c{n}" for n in range(5000)) + "\n")
-
+def test_of_thousands_of_columns_the_first_are_shown(read):
     with refused(UnknownForm):
-        rows_and_rejects(tmp_path, dataset="snli", files={"train": "wide.tsv"})
+        read("wide.tsv", "\t".join(f"c{n}" for n in range(5000)) + "\n", "snli")
 
 
-def test_scores_of_a_second_file_must_correspond(tmp_path, rows_and_rejects):
+def test_scores_of_a_second_file_must_correspond(tmp_path, read):
     (tmp_path / "STS.input.a.txt").write_text("A\tB\nC\tD\n")
     (tmp_path / "STS.gs.a.txt").write_text("5\n")
 
     with refused(NotParallel):
-        rows_and_rejects(tmp_path, dataset="sts12", files={"train": "STS.input.a.txt"})
+        read("STS.input.a.txt", dataset="sts12")
 
 
-def test_bad_captions_are_rejects_and_the_others_are_paired(tmp_path, rows_and_rejects):
-    (tmp_path / "c.tsv").write_text("image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n\tA\tB\tC\n")
+def test_bad_captions_are_rejects_and_the_others_are_paired(read):
+    table = "image\tcaption1\tcaption2\tcaption3\n1.jpg\tA\t\tC\n2.jpg\tA\tB\n\tA\tB\tC\n"
+    tokens = "1.jpg#0\tÄ\n1.jpg#1\n#2\tB\n1.jpg#3\tÖ\n1.jpg#4\t".encode() + b"\xef\n"
     nowhere = {"image_id": None, "caption": "C"}
-    (tmp_path / "c.token").write_bytes("1.jpg#0\tÄ\n1.jpg#1\n#2\tB\n1.jpg#3\tÖ\n1.jpg#4\t".encode() + b"\xef\n")
     annotations = [{"image_id": 1, "caption": "A"}, {"image_id": 1}, {"image_id": 1, "caption": "B"}, nowhere, nowhere]
-    (tmp_path / "c.json").write_text(json.dumps({"annotations": annotations}))
 
-    rows, rejects = rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.tsv"})
+    rows, rejects = read("c.tsv", table, "flickr30k")
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "C")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [
         ("c.tsv:2", Code.EMPTY_SENTENCE),
         ("c.tsv:3", Code.WRONG_COLUMNS),
         ("c.tsv:4", Code.WRONG_COLUMNS),
     ]
-    rows, rejects = rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "c.token"})
+    rows, rejects = read("c.token", tokens, "flickr30k")
     assert [(row.text_a, row.text_b) for row in rows] == [("Ä", "Ö")]
     assert [reject.entity_id for reject in rejects] == ["c.token:2", "c.token:3", "c.token:5"]
-    rows, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
+    rows, rejects = read("c.json", json.dumps({"annotations": annotations}), "coco")
     assert [(row.text_a, row.text_b) for row in rows] == [("A", "B")]
     assert [reject.entity_id for reject in rejects] == ["c.json:2", "c.json:4", "c.json:5"]
 
 
-def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, rows_and_rejects):
+def test_parsed_pairs_must_be_parallel_and_have_their_sentences(tmp_path, read):
     (tmp_path / "a.amr").write_text("# ::snt A cat.\n(c / cat)\n\n# ::id 2\n(d / dog)\n\n# ::snt A bird.\n(b / bird\n")
     (tmp_path / "b.amr").write_text("# ::snt Cats.\n(c / cat)\n\n# ::snt Dogs.\n(d / dog)\n\n# ::snt Birds.\n(b / b)\n")
     (tmp_path / "short.amr").write_text("# ::snt Cats.\n(c / cat)\n")
 
-    rows, rejects = rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "b.amr")})
+    rows, rejects = read(("a.amr", "b.amr"), dataset="penman")
     # A broken graph still has its sentence: the parse stage rejects the graph.
     assert [(row.text_a, row.text_b) for row in rows] == [("A cat.", "Cats."), ("A bird.", "Birds.")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:4", Code.EMPTY_SENTENCE)]
     for both in (("a.amr", "short.amr"), ("short.amr", "a.amr")):
         with refused(NotParallel):
-            rows_and_rejects(tmp_path, dataset="penman", files={"train": both})
+            read(both, dataset="penman")
     with refused(SplitUnclear):
-        rows_and_rejects(tmp_path, dataset="penman", files={"train": "a.amr"})
+        read("a.amr", dataset="penman")
 
 
 @pytest.mark.parametrize("sentence", [b"Caf\xe9.", b"A\0B."])
-def test_a_sentence_of_a_parsed_pair_that_is_not_utf8_is_a_reject(tmp_path, rows_and_rejects, sentence):
+def test_a_sentence_of_a_parsed_pair_that_is_not_utf8_is_a_reject(tmp_path, read, sentence):
     good = b"# ::snt A cat.\n(c / cat)\n\n" * 200
     (tmp_path / "a.amr").write_bytes(good + b"# ::snt " + sentence + b"\n(c / cat)\n")
     (tmp_path / "b.amr").write_bytes(good + b"# ::snt B.\n(c / cat)\n")
 
-    rows, rejects = rows_and_rejects(tmp_path, dataset="penman", files={"train": ("a.amr", "b.amr")})
+    rows, rejects = read(("a.amr", "b.amr"), dataset="penman")
 
     assert len(rows) == 200
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("a.amr:601", Code.BAD_ENCODING)]
 
 
-def test_an_unknown_split_in_a_column_is_a_reject(tmp_path, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\tsplit\nA\tB\ttrain\nA\tB\ttrian\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+def test_an_unknown_split_in_a_column_is_a_reject(read):
+    rows, rejects = read("p.tsv", "sentence_a\tsentence_b\tsplit\nA\tB\ttrain\nA\tB\ttrian\n")
 
     assert len(rows) == 1
     assert "'trian' is unknown; expected one of train, dev, test" in rejects[0].message
@@ -254,11 +233,9 @@ def test_one_file_for_two_splits_needs_a_column_with_the_split(tmp_path, rows_an
         rows_and_rejects(tmp_path, dataset="flickr30k", files={"train": "q.tsv", "dev": "q.tsv"})
 
 
-def test_labels_cannot_be_chosen_from_a_file_without_them(tmp_path, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text("sentence_a\tsentence_b\nA\tB\n")
-
+def test_labels_cannot_be_chosen_from_a_file_without_them(read):
     with refused(ColumnMissing):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, labels=["1"])
+        read("p.tsv", "sentence_a\tsentence_b\nA\tB\n", labels=["1"])
 
 
 def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path, rows_and_rejects):
@@ -270,27 +247,27 @@ def test_a_missing_file_is_named_with_the_key_that_names_it(tmp_path, rows_and_r
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a*.tsv"])
-def test_a_link_to_a_file_that_is_gone_is_named(tmp_path, rows_and_rejects, name):
+def test_a_link_to_a_file_that_is_gone_is_named(tmp_path, read, name):
     (tmp_path / name).symlink_to("gone.tsv")
     for named in (name, "*.tsv"):
         with refused(FileMissing):
-            rows_and_rejects(tmp_path, dataset="pairs", files={"train": named})
+            read(named)
 
 
-def test_a_folder_in_place_of_a_file_is_named(tmp_path, rows_and_rejects):
+def test_a_folder_in_place_of_a_file_is_named(tmp_path, read):
     (tmp_path / "données 猫").mkdir()
     with refused(NotAFile):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "données 猫"})
+        read("données 猫")
     (tmp_path / "spark.parquet").mkdir()
     with refused(NotAFile) as error:
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "spark.parquet"})
+        read("spark.parquet")
     assert "'spark.parquet/*.parquet'" in str(error.value)
 
 
-def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, rows_and_rejects):
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path, read):
     os.mkfifo(tmp_path / "pairs.tsv")
     with refused(NotAFile):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "pairs.tsv"})
+        read("pairs.tsv")
 
 
 def test_a_pattern_that_finds_nothing_is_named(tmp_path, rows_and_rejects):

@@ -15,10 +15,8 @@ from features.core.types import RejectCode as Code
 from features.corpora import cells
 
 
-def test_lines_are_counted_over_cells_with_line_breaks(tmp_path, rows_and_rejects):
-    (tmp_path / "p.csv").write_text('sentence_a,sentence_b\n"two\nlines",B\n,B\n"A"x,B\nA,B\n', newline="")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+def test_lines_are_counted_over_cells_with_line_breaks(read):
+    rows, rejects = read("p.csv", 'sentence_a,sentence_b\n"two\nlines",B\n,B\n"A"x,B\nA,B\n')
 
     assert [row.origin for row in rows] == ["p.csv:2", "p.csv:6"]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [
@@ -27,17 +25,14 @@ def test_lines_are_counted_over_cells_with_line_breaks(tmp_path, rows_and_reject
     ]
 
 
-def test_a_quote_that_never_closes_names_its_line_and_what_helps_in_its_form(tmp_path, rows_and_rejects):
-    (tmp_path / "p.csv").write_text('sentence_a,sentence_b\nA,B\n"A,B\nA,B\n')
-    (tmp_path / "p.tsv").write_text('sentence_a\tsentence_b\nA\tB\n"A\tB\nA\tB\n')
-
+def test_a_quote_that_never_closes_names_its_line_and_what_helps_in_its_form(read):
     with refused(CellNeverEnds):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+        read("p.csv", 'sentence_a,sentence_b\nA,B\n"A,B\nA,B\n')
     with refused(CellNeverEnds):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="enclose")
+        read("p.tsv", 'sentence_a\tsentence_b\nA\tB\n"A\tB\nA\tB\n', quotes="enclose")
 
 
-def test_a_nul_character_is_a_reject_in_every_form(tmp_path, rows_and_rejects):
+def test_a_nul_character_is_a_reject_in_every_form(tmp_path, read):
     many = [("A boy sleeps.", "A girl sleeps.")] * 500  # one near the beginning shows that a file is no text
     rows = pl.DataFrame([*many, ("A \0 boy.", "A girl.")], schema=["sentence_a", "sentence_b"], orient="row")
     rows.write_csv(tmp_path / "p.csv")
@@ -46,30 +41,27 @@ def test_a_nul_character_is_a_reject_in_every_form(tmp_path, rows_and_rejects):
     rows.write_parquet(tmp_path / "p.parquet")
 
     for name, line in (("p.csv", 502), ("p.tsv", 502), ("p.jsonl", 501), ("p.parquet", 501)):
-        read, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
-        assert len(read) == 500
+        found, rejects = read(name)
+        assert len(found) == 500
         assert [(each.entity_id, each.code) for each in rejects] == [(f"{name}:{line}", Code.BAD_ENCODING)]
         assert "the row has a NUL character" in rejects[0].message
 
 
-def test_a_cell_may_be_longer_than_csv_takes_by_itself(tmp_path, monkeypatch, rows_and_rejects):
-    (tmp_path / "p.csv").write_text(f"sentence_a,sentence_b\nA,{'long ' * 40_000}\nA,B\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+def test_a_cell_may_be_longer_than_csv_takes_by_itself(monkeypatch, read):
+    rows, rejects = read("p.csv", f"sentence_a,sentence_b\nA,{'long ' * 40_000}\nA,B\n")
     assert ([len(row.text_b) for row in rows], rejects) == ([200_000, 1], [])
     monkeypatch.setattr(cells, "_LONGEST", 1000)
     with refused(CellNeverEnds):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.csv"})
+        read("p.csv")
 
 
-def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(tmp_path, rows_and_rejects):
-    (tmp_path / "raw.tsv").write_text('sentence_a\tsentence_b\n"Yes," he said.\tHe said "yes".\n')
-    (tmp_path / "enclosed.tsv").write_text('sentence_a\tsentence_b\n"""Yes,"" he said."\t"He said ""yes""."\n')
-
-    for name in ("raw.tsv", "enclosed.tsv"):
-        rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": name})
+def test_quotes_in_a_tsv_enclose_cells_only_where_the_file_shows_it(read):
+    raw = 'sentence_a\tsentence_b\n"Yes," he said.\tHe said "yes".\n'
+    enclosed = 'sentence_a\tsentence_b\n"""Yes,"" he said."\t"He said ""yes""."\n'
+    for text in (raw, enclosed):
+        rows, _ = read("p.tsv", text)
         assert [(row.text_a, row.text_b) for row in rows] == [('"Yes," he said.', 'He said "yes".')]
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "enclosed.tsv"}, quotes="ordinary")
+    rows, _ = read("p.tsv", enclosed, quotes="ordinary")
     assert rows[0].text_b == '"He said ""yes""."'
 
 
@@ -109,10 +101,8 @@ def test_an_enclosed_cell_has_a_doubled_quote_inside(cell):
     ],
     ids=["all", "below a bare header", "the header and some", "with backslashes"],
 )
-def test_quotes_around_every_cell_are_no_part_of_it(tmp_path, text, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text(text, newline="")
-
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+def test_quotes_around_every_cell_are_no_part_of_it(read, text):
+    rows, _ = read("p.tsv", text)
 
     assert (rows[0].text_a, rows[0].text_b, rows[0].label) == ("A cat.", "A dog.", "x")
 
@@ -125,39 +115,30 @@ def test_quotes_around_every_cell_are_no_part_of_it(tmp_path, text, rows_and_rej
         'sentence_a\tsentence_b\n"Stop!"\t"Go!"\n12" wide\tNo.\n',
     ],
 )
-def test_quotes_around_some_cells_are_ordinary(tmp_path, text, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text(text)
-
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+def test_quotes_around_some_cells_are_ordinary(read, text):
+    rows, _ = read("p.tsv", text)
 
     assert [row.text_a for row in rows] == [line.split("\t")[0] for line in text.splitlines()[1:]]
 
 
-def test_a_header_is_read_with_the_quotes_of_its_file(tmp_path, rows_and_rejects):
-    (tmp_path / "p.tsv").write_text('"sentence_a"\t"sentence_b"\n"A"\t"B"\n')
-    (tmp_path / "latin.tsv").write_bytes(b"sentence_a\tsentence_b\tna\xefve\nA\tB\tC\n")
-
+def test_a_header_is_read_with_the_quotes_of_its_file(read):
     with refused(ColumnMissing):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"}, quotes="ordinary")
+        read("p.tsv", '"sentence_a"\t"sentence_b"\n"A"\t"B"\n', quotes="ordinary")
     with refused(NotText):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "latin.tsv"})
+        read("latin.tsv", b"sentence_a\tsentence_b\tna\xefve\nA\tB\tC\n")
 
 
-def test_one_line_that_is_no_utf8_is_a_reject(tmp_path, rows_and_rejects):
+def test_one_line_that_is_no_utf8_is_a_reject(read):
     good = ["Größe\tB\t".encode()] * 3
     lines = ["sentence_a\tsentence_b\tnaïve".encode("latin-1"), *good, "A\tB\tnaïve".encode("latin-1"), b"A\tB\t"]
-    (tmp_path / "p.tsv").write_bytes(b"\n".join(lines))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+    rows, rejects = read("p.tsv", b"\n".join(lines))
 
     assert len(rows) == 4
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.tsv:5", Code.BAD_ENCODING)]
 
 
-def test_a_carriage_return_inside_a_sentence_ends_no_line(tmp_path, rows_and_rejects):
-    (tmp_path / "p.tsv").write_bytes(b"sentence_a\tsentence_b\r\nA\rcat\tB\r\n")
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.tsv"})
+def test_a_carriage_return_inside_a_sentence_ends_no_line(read):
+    rows, rejects = read("p.tsv", b"sentence_a\tsentence_b\r\nA\rcat\tB\r\n")
 
     assert [(row.text_a, row.text_b) for row in rows] == [("A\rcat", "B")]
     assert rejects == []

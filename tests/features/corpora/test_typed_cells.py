@@ -21,12 +21,10 @@ from features.corpora.tables import named_rows, read_rows
 LAYOUT = TableLayout(columns={"sentence_a": "sentence_a", "sentence_b": "sentence_b"}, form="parquet")
 
 
-def test_bad_json_lines_are_rejects(tmp_path, rows_and_rejects):
+def test_bad_json_lines_are_rejects(read):
     good = json.dumps({"sentence1": "A", "sentence2": "B", "gold_label": "entailment"})
     bad = ['{"sentence1": "A", "sentence2": "B"}', "{broken", "[1, 2]", good.replace('"A"', "[1]"), ""]
-    (tmp_path / "nli.jsonl").write_text("\n".join([good, *bad, good]))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="snli", files={"train": "nli.jsonl"})
+    rows, rejects = read("nli.jsonl", "\n".join([good, *bad, good]), dataset="snli")
 
     assert [row.origin for row in rows] == ["nli.jsonl:1", "nli.jsonl:7"]
     assert [reject.entity_id for reject in rejects] == [f"nli.jsonl:{line}" for line in (2, 3, 4, 5)]
@@ -63,7 +61,7 @@ def test_a_parquet_file_that_makes_polars_panic_is_one_sentence():
         raise pl.exceptions.PanicException("called `Option::unwrap()` on a `None` value")
 
 
-def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_and_rejects):
+def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, read):
     rows = [
         '{"sentence_a": "A \\ud83d", "sentence_b": "B"}',
         '{"sentence_a": "A", "sentence_b": "B", "label": "\\ud83d"}',
@@ -75,15 +73,13 @@ def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_
     captions.append({"image_id": "\ud83d", "caption": "C"})
     (tmp_path / "c.json").write_text(json.dumps({"annotations": captions}))
 
-    found, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns)
+    found, rejects = read("p.jsonl", columns=columns)
     assert [row.origin for row in found] == ["p.jsonl:2", "p.jsonl:3"]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.jsonl:1", Code.BAD_ENCODING)]
     for role, line, code in (("label", 2, Code.BAD_ENCODING), ("score", 3, Code.BAD_SCORE)):
-        _, rejects = rows_and_rejects(
-            tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={**columns, role: role}
-        )
+        _, rejects = read("p.jsonl", columns={**columns, role: role})
         assert (f"p.jsonl:{line}", code) in [(reject.entity_id, reject.code) for reject in rejects]
-    found, rejects = rows_and_rejects(tmp_path, dataset="coco", files={"train": "c.json"})
+    found, rejects = read("c.json", dataset="coco")
     assert [(row.text_a, row.text_b) for row in found] == [("A", "B")]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [
         ("c.json:2", Code.BAD_ENCODING),
@@ -91,41 +87,41 @@ def test_half_characters_and_endless_numbers_in_json_are_rejects(tmp_path, rows_
     ]
 
 
-def test_parquet_cells_of_another_type_are_rejects(tmp_path, rows_and_rejects):
+def test_parquet_cells_of_another_type_are_rejects(tmp_path, read):
     pl.DataFrame(
         {"sentence_a": ["A", None, "C"], "sentence_b": ["B", "B", "D"], "label": [1.0, 1.0, None]}
     ).write_parquet(tmp_path / "p.parquet")
     pl.DataFrame({"sentence_a": [1, 2], "sentence_b": ["B", "B"]}).write_parquet(tmp_path / "q.parquet")
 
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+    rows, rejects = read("p.parquet")
     assert [(row.text_a, row.label, row.origin) for row in rows] == [
         ("A", "1", "p.parquet:1"),
         ("C", None, "p.parquet:3"),
     ]
     assert [(reject.entity_id, reject.code) for reject in rejects] == [("p.parquet:2", Code.EMPTY_SENTENCE)]
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "q.parquet"})
+    rows, rejects = read("q.parquet")
     assert rows == []
     assert {reject.code for reject in rejects} == {Code.WRONG_COLUMNS}
 
 
-def test_a_type_that_polars_does_not_read_is_one_sentence(tmp_path, rows_and_rejects):
+def test_a_type_that_polars_does_not_read_is_one_sentence(tmp_path, read):
     wide = pa.array([Decimal("1.50")], pa.decimal256(50, 2))
     pq.write_table(pa.table({"sentence_a": ["A"], "sentence_b": ["B"], "score": wide}), tmp_path / "p.parquet")
     with refused(UnknownForm):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+        read("p.parquet")
 
 
-def test_a_column_that_is_not_read_may_hold_anything(tmp_path, rows_and_rejects):
+def test_a_column_that_is_not_read_may_hold_anything(tmp_path, read):
     never = pa.array([2**62], pa.timestamp("us"))  # what PostgreSQL's `infinity` becomes is no date of Python
     table = pa.table({"sentence_a": ["A"], "sentence_b": ["B"], "label": [1], "until": never})
     pq.write_table(table, tmp_path / "p.parquet")
 
-    rows, _ = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.parquet"})
+    rows, _ = read("p.parquet")
 
     assert [row.label for row in rows] == ["1"]
 
 
-def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_rejects):
+def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, read):
     cells = {
         "sentence_a": ["A", "A", 1, True, ["A"]],
         "sentence_b": ["B"] * 5,
@@ -137,9 +133,7 @@ def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_re
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     columns = {"score": "score", "label": "label", "group": "topic"}
-    rows, rejects = rows_and_rejects(
-        tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns=columns, draw={"dev": 0.1}
-    )
+    rows, rejects = read("p.jsonl", columns=columns, draw={"dev": 0.1})
     assert [(row.score, row.label, row.group) for row in rows] == [(None, None, "1"), (1.0, "1", "")]
     assert [reject.message for reject in rejects] == [
         "p.jsonl:3: the cell 1 is not text",
@@ -148,33 +142,31 @@ def test_typed_cells_of_pairs_are_those_of_a_table_of_text(tmp_path, rows_and_re
     ]
 
 
-def test_a_key_of_pairs_may_come_late_in_json_lines(tmp_path, rows_and_rejects):
+def test_a_key_of_pairs_may_come_late_in_json_lines(read):
     early, late = {"sentence_a": "A", "sentence_b": "B"}, {"sentence_a": "A", "sentence_b": "B", "gold": "x"}
-    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[early] * 25, late)))
+    lines = "\n".join(json.dumps(row) for row in (*[early] * 25, late))
 
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "gold"})
+    rows, rejects = read("p.jsonl", lines, columns={"label": "gold"})
     assert ([row.label for row in rows], len(rejects)) == (["x"], 25)
     with refused(ColumnMissing):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"}, columns={"label": "kind"})
+        read("p.jsonl", columns={"label": "kind"})
 
 
-def test_optional_keys_of_pairs_are_found_wherever_they_come_first(tmp_path, rows_and_rejects):
+def test_optional_keys_of_pairs_are_found_wherever_they_come_first(read):
     bare = {"sentence_a": "A", "sentence_b": "B"}
     late = [{**bare, "score": 3}, bare, {**bare, "label": "x"}]
-    (tmp_path / "p.jsonl").write_text("\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    rows, rejects = read("p.jsonl", "\n".join(json.dumps(row) for row in (*[bare] * 25, *late)))
     assert [(row.score, row.label) for row in rows] == [(None, None)] * 25 + [(3, None), (None, None), (None, "x")]
     assert rejects == []
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
-def test_positions_are_for_tables_of_cells(tmp_path, name, rows_and_rejects):
+def test_positions_are_for_tables_of_cells(tmp_path, name, read):
     frame = pl.DataFrame({"a": ["A"], "b": ["B"]})
     (frame.write_parquet if name.endswith("parquet") else frame.write_ndjson)(tmp_path / name)
 
     with refused(UnknownForm):
-        rows_and_rejects(tmp_path, dataset="pairs", files={"train": name}, columns={"sentence_a": 0, "sentence_b": 1})
+        read(name, columns={"sentence_a": 0, "sentence_b": 1})
 
 
 def test_a_key_of_a_json_object_that_occurs_twice_has_no_cell(tmp_path):
@@ -187,12 +179,10 @@ def test_a_key_of_a_json_object_that_occurs_twice_has_no_cell(tmp_path):
     assert as_text(rows[1]["text"]) == "c"
 
 
-def test_json_that_python_refuses_is_a_reject(tmp_path, rows_and_rejects):
+def test_json_that_python_refuses_is_a_reject(read):
     good = '{"sentence_a": "A", "sentence_b": "B", "n": 1}'
     deep = good.replace("1", "[" * 100_000 + "]" * 100_000)
-    (tmp_path / "p.jsonl").write_text("\n".join([good, good.replace("1", "9" * 5000), deep, good]))
-
-    rows, rejects = rows_and_rejects(tmp_path, dataset="pairs", files={"train": "p.jsonl"})
+    rows, rejects = read("p.jsonl", "\n".join([good, good.replace("1", "9" * 5000), deep, good]))
     assert len(rows) == 2
     assert [(reject.entity_id, reject.code) for reject in rejects] == [
         ("p.jsonl:2", Code.WRONG_COLUMNS),
