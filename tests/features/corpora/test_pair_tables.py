@@ -23,6 +23,17 @@ CORPORA = [
 ]
 
 
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that writes a table and reads its pairs."""
+
+    def read(name, text, columns=(), **given):
+        (tmp_path / name).write_text(text)
+        return read_pair_rows(tmp_path / name, columns, **given)
+
+    return read
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -31,9 +42,8 @@ CORPORA = [
         ("lines.jsonl", '{"left": "a", "right": "b", "note": 1}\n'),
     ],
 )
-def test_columns_are_those_of_a_corpus_or_the_usual_ones(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    assert [row[1:] for row in read_pair_rows(tmp_path / name, (), CORPORA)] == [("a", "b", "")]
+def test_columns_are_those_of_a_corpus_or_the_usual_ones(read, name, text):
+    assert [row[1:] for row in read(name, text, corpora=CORPORA)] == [("a", "b", "")]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +51,7 @@ def test_columns_are_those_of_a_corpus_or_the_usual_ones(tmp_path, name, text):
 )
 def test_the_first_line_of_standard_input_shows_its_format(monkeypatch, text):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert [row[1:] for row in read_pair_rows(STANDARD, (), CORPORA)] == [("a, b", "c", "")]
+    assert [row[1:] for row in read_pair_rows(STANDARD, corpora=CORPORA)] == [("a, b", "c", "")]
 
 
 @pytest.mark.parametrize(
@@ -54,26 +64,22 @@ def test_what_is_wrong_with_standard_input_names_no_file(monkeypatch, content, f
         read_pair_rows(STANDARD)
 
 
-def test_a_table_without_the_columns_says_which_are_expected(tmp_path):
-    (tmp_path / "pairs.tsv").write_text("x\ty\na\tb\n")
+def test_a_table_without_the_columns_says_which_are_expected(read):
     with refused(ColumnMissing):
-        read_pair_rows(tmp_path / "pairs.tsv", (), CORPORA)
+        read("pairs.tsv", "x\ty\na\tb\n", corpora=CORPORA)
 
 
-def test_a_column_with_sentences_is_there_once_and_others_do_not_matter(tmp_path, monkeypatch):
-    (tmp_path / "twice.csv").write_text("sentence_a,sentence_b,sentence_a\na,b,c\n")
+def test_a_column_with_sentences_is_there_once_and_others_do_not_matter(read, monkeypatch):
     with refused(ColumnTwice):
-        read_pair_rows(tmp_path / "twice.csv")
+        read("twice.csv", "sentence_a,sentence_b,sentence_a\na,b,c\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"sentence_a,sentence_b,sentence_b\na,b,c\n")))
     with refused(ColumnTwice):
         read_pair_rows(STANDARD)
-    (tmp_path / "other.csv").write_text("sentence_a,sentence_b,label,label\na,b,x,y\n")
-    assert len(read_pair_rows(tmp_path / "other.csv")) == 1
+    assert len(read("other.csv", "sentence_a,sentence_b,label,label\na,b,x,y\n")) == 1
 
 
-def test_named_columns_may_come_late_in_json_lines(tmp_path):
-    (tmp_path / "late.jsonl").write_text('{"x": "a"}\n' * 25 + '{"x": "a", "y": "b"}\n')
-    assert [row.problem for row in read_pair_rows(tmp_path / "late.jsonl", ("x", "y"))] == [
+def test_named_columns_may_come_late_in_json_lines(read):
+    assert [row.problem for row in read("late.jsonl", '{"x": "a"}\n' * 25 + '{"x": "a", "y": "b"}\n', ("x", "y"))] == [
         *["the object lacks y"] * 25,
         "",
     ]
@@ -92,11 +98,9 @@ def test_columns_are_chosen_by_one_rule(tmp_path):
     assert "bare.csv' has no known header line: its sentences are cells 2 and 3, as in a corpus of" in line
 
 
-@pytest.mark.parametrize("text", ['"sentence_a"\t"sentence_b"\n"A man eats."\t"He is eating."\n'])
-def test_cells_that_are_all_in_quotes_are_read_without_them(tmp_path, text):
-    (tmp_path / "q.tsv").write_text(text)
-    (pair,) = read_pair_rows(tmp_path / "q.tsv")
-    assert "He is eating." in pair
+def test_cells_that_are_all_in_quotes_are_read_without_them(read):
+    (pair,) = read("q.tsv", '"sentence_a"\t"sentence_b"\n"A man eats."\t"He is eating."\n')
+    assert (pair.text_a, pair.text_b) == ("A man eats.", "He is eating.")
 
 
 @pytest.mark.parametrize(
@@ -131,9 +135,8 @@ def test_a_pipe_is_read_as_a_file_is(tmp_path, name, text):
         ("n.jsonl", '\n\n{"sentence_a": "a", "sentence_b": "b"}\n\n{"sentence_a": "c", "sentence_b": "d"}\n\n'),
     ],
 )
-def test_a_blank_line_between_pairs_keeps_its_place(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    rows = [(row.line, row.text_a, row.problem) for row in read_pair_rows(tmp_path / name)]
+def test_a_blank_line_between_pairs_keeps_its_place(read, name, text):
+    rows = [(row.line, row.text_a, row.problem) for row in read(name, text)]
     assert rows[-3:] == [(3, "a", ""), (4, None, "the line is empty"), (5, "c", "")]
 
 
@@ -143,45 +146,38 @@ def test_of_a_row_that_is_no_pair_it_is_said_which_sentence_is_empty(tmp_path):
     assert [row.problem for row in read_pair_rows(tmp_path / "n.tsv")] == problems
 
 
-def test_positions_are_for_tables_of_cells(tmp_path):
-    (tmp_path / "n.jsonl").write_text('{"sentence_a": "a", "sentence_b": "b"}\n')
+def test_positions_are_for_tables_of_cells(read):
     with refused(ColumnsUnclear):
-        read_pair_rows(tmp_path / "n.jsonl", ("0", "1"))
+        read("n.jsonl", '{"sentence_a": "a", "sentence_b": "b"}\n', ("0", "1"))
 
 
-def test_blank_lines_alone_are_no_rows(tmp_path):
-    (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\n\n\n")
+def test_blank_lines_alone_are_no_rows(read):
     with refused(FileEmpty):
-        read_pair_rows(tmp_path / "n.tsv")
+        read("n.tsv", "sentence_a\tsentence_b\n\n\n")
 
 
-def test_a_header_line_below_positions_is_told(tmp_path):
+def test_a_header_line_below_positions_is_told(tmp_path, read):
     (tmp_path / "m.tsv").write_text("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t2\t3\ta\tb\n")
     told = []
     assert len(read_pair_rows(tmp_path / "m.tsv", ("3", "4"), tell=told.append)) == 2
     assert len(told) == 1
     assert "m.tsv' looks like a header line ('Quality', " in told[0]
-    (tmp_path / "m.tsv").write_text("1\t2\t3\ta\tb\n0\t2\t3\ta\tb\n")
-    assert len(read_pair_rows(tmp_path / "m.tsv", ("3", "4"), tell=told.append)) == 2
+    assert len(read("m.tsv", "1\t2\t3\ta\tb\n0\t2\t3\ta\tb\n", ("3", "4"), tell=told.append)) == 2
     assert len(told) == 1
 
 
-def test_digits_are_names_where_columns_have_them_and_positions_else(tmp_path):
-    (tmp_path / "n.tsv").write_text("1\t0\na\tb\n")
-    assert [(row.text_a, row.text_b) for row in read_pair_rows(tmp_path / "n.tsv", ("0", "1"))] == [("b", "a")]
-    (tmp_path / "n.tsv").write_text("1\tx\ty\n")
-    assert [(row.text_a, row.text_b) for row in read_pair_rows(tmp_path / "n.tsv", ("1", "2"))] == [("x", "y")]
+def test_digits_are_names_where_columns_have_them_and_positions_else(read):
+    assert [(row.text_a, row.text_b) for row in read("n.tsv", "1\t0\na\tb\n", ("0", "1"))] == [("b", "a")]
+    assert [(row.text_a, row.text_b) for row in read("n.tsv", "1\tx\ty\n", ("1", "2"))] == [("x", "y")]
 
 
 @pytest.mark.parametrize("columns", [("sentence_a", "sentence_a"), ("1", "01"), (0, 0)])
-def test_one_column_is_not_both_sentences(tmp_path, columns):
-    (tmp_path / "n.tsv").write_text("sentence_a\tsentence_b\na\tb\n")
+def test_one_column_is_not_both_sentences(read, columns):
     with refused(ColumnsUnclear):
-        read_pair_rows(tmp_path / "n.tsv", columns)
+        read("n.tsv", "sentence_a\tsentence_b\na\tb\n", columns)
 
 
-def test_json_on_several_lines_is_told(tmp_path):
-    (tmp_path / "p.jsonl").write_text('{\n  "sentence_a": "a",\n  "sentence_b": "b"\n}\n')
+def test_json_on_several_lines_is_told(read):
     with refused(ColumnMissing) as fault:
-        read_pair_rows(tmp_path / "p.jsonl")
+        read("p.jsonl", '{\n  "sentence_a": "a",\n  "sentence_b": "b"\n}\n')
     assert "In its first line, the line is not a JSON object" in str(fault.value)
