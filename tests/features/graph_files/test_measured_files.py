@@ -1,26 +1,14 @@
 """`facetflow measure`: files in, table out."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
-import numpy as np
-import polars as pl
 import pytest
-from click.testing import CliRunner
-from numpy.typing import NDArray
 from sentences import refused
 
-from features.core.errors import InputError
 from features.core.faults import MetricSettings, NotParallel
-from features.core.types import OnRows
 from features.graph_files.measured import measure_files
-from features.graphs.graph import AmrGraph
 from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
 from features.parsers.label_vectors import TextVectors
 from features.parsers.settings import LabelVectorSettings
-from features.parsers.srl.frames import SrlParse
-from flows.commands.measure import measure
 
 BOY = "# ::id x1\n# ::snt The boy sleeps.\n(s / sleep-01 :ARG0 (b / boy))\n\n"
 GIRL = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl))\n\n"
@@ -28,19 +16,14 @@ WRONG = "# ::id x1\n(s / sleep-01 :ARG0 (g / girl)\n\n"
 
 
 @pytest.fixture
-def vectors(tmp_path: Path) -> LabelVectorSettings:
+def vectors(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("sleep 1 0 0\nboy 0 1 0\ngirl 0 0 1\n")
     return LabelVectorSettings(backend="glove", file=path)
 
 
-def write(path: Path, *blocks: str) -> Path:
-    path.write_text("".join(blocks))
-    return path
-
-
-def test_a_row_for_each_pair_with_the_fifteen_columns(tmp_path: Path, vectors: LabelVectorSettings) -> None:
-    first, second = write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY, GIRL)
+def test_a_row_for_each_pair_with_the_fifteen_columns(write, vectors):
+    first, second = write("a.amr", BOY, BOY), write("b.amr", BOY, GIRL)
     scores = measure_files(first, second, vectors).scores
     assert scores.columns[3:18] == list(METRIC_NAMES)
     assert scores["pair"].to_list() == [1, 2]
@@ -50,10 +33,8 @@ def test_a_row_for_each_pair_with_the_fifteen_columns(tmp_path: Path, vectors: L
     assert scores["smatch"][1] == pytest.approx(3 / 4)
 
 
-def test_a_wrong_graph_leaves_its_pair_empty_and_the_others_in_place(
-    tmp_path: Path, vectors: LabelVectorSettings
-) -> None:
-    first, second = write(tmp_path / "a.amr", BOY, WRONG, GIRL), write(tmp_path / "b.amr", BOY, BOY, GIRL)
+def test_a_wrong_graph_leaves_its_pair_empty_and_the_others_in_place(write, vectors):
+    first, second = write("a.amr", BOY, WRONG, GIRL), write("b.amr", BOY, BOY, GIRL)
     measured = measure_files(first, second, vectors)
     assert measured.scores["smatch"].to_list() == [1.0, None, 1.0]
     assert len(measured.wrong) == 1
@@ -61,21 +42,19 @@ def test_a_wrong_graph_leaves_its_pair_empty_and_the_others_in_place(
     assert "not closed" in measured.wrong[0]
 
 
-def test_repeated_ids_are_different_pairs(tmp_path: Path, vectors: LabelVectorSettings) -> None:
-    scores = measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", GIRL, BOY), vectors).scores
+def test_repeated_ids_are_different_pairs(write, vectors):
+    scores = measure_files(write("a.amr", BOY, BOY), write("b.amr", GIRL, BOY), vectors).scores
     assert scores["smatch"].to_list() == [pytest.approx(3 / 4), 1.0]
 
 
-def test_parts_make_no_difference_and_tell_how_far_they_are(
-    tmp_path: Path, vectors: LabelVectorSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sides = write(tmp_path / "a.amr", *[BOY, WRONG, GIRL] * 3), write(tmp_path / "b.amr", *[GIRL, BOY, GIRL] * 3)
+def test_parts_make_no_difference_and_tell_how_far_they_are(write, vectors, monkeypatch):
+    sides = write("a.amr", *[BOY, WRONG, GIRL] * 3), write("b.amr", *[GIRL, BOY, GIRL] * 3)
     whole = measure_files(*sides, vectors)
-    asked: list[str] = []
-    told: list[tuple[int, int]] = []
+    asked = []
+    told = []
     look_up = TextVectors.look_up
 
-    def counted(self: TextVectors, words: Sequence[str], *told: OnRows) -> tuple[list[str], NDArray[np.float32]]:
+    def counted(self, words, *told):
         asked.extend(words)
         return look_up(self, words, *told)
 
@@ -89,76 +68,48 @@ def test_parts_make_no_difference_and_tell_how_far_they_are(
     assert sorted(asked) == ["boy", "girl", "sleep"]  # each once
 
 
-def test_files_without_a_good_pair_are_empty_rows(tmp_path: Path, vectors: LabelVectorSettings) -> None:
-    measured = measure_files(write(tmp_path / "a.amr", WRONG), write(tmp_path / "b.amr", BOY), vectors)
+def test_files_without_a_good_pair_are_empty_rows(write, vectors):
+    measured = measure_files(write("a.amr", WRONG), write("b.amr", BOY), vectors)
     assert measured.scores.columns[3:18] == list(METRIC_NAMES)
     assert measured.scores["id_b"].to_list() == ["x1"]
     assert measured.unmeasured == 1
 
 
 @own_metric(reads="srl")
-def roles(left: SrlParse, right: SrlParse) -> float:
+def roles(left, right):
     """Alike in the number of frames."""
     return float(len(left.frames) == len(right.frames))
 
 
-def test_an_own_metric_that_reads_what_is_not_there_is_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
-    first = write(tmp_path / "a.amr", BOY)
+def test_an_own_metric_that_reads_what_is_not_there_is_refused(write, vectors):
+    first = write("a.amr", BOY)
     with refused(MetricSettings):
         measure_files(first, first, vectors, [roles])
 
 
-def test_a_pair_without_a_value_of_an_own_metric_is_named_and_a_wrong_graph_once(
-    tmp_path: Path, vectors: LabelVectorSettings
-) -> None:
+def test_a_pair_without_a_value_of_an_own_metric_is_named_and_a_wrong_graph_once(write, vectors):
     @own_metric(reads="graphs")
-    def boys(left: AmrGraph, right: AmrGraph) -> float:
+    def boys(left, right):
         return {"boy": 1.0}[left.concepts[1]] * {"boy": 1.0}[right.concepts[1]]
 
-    first, second = write(tmp_path / "a.amr", BOY, BOY, BOY), write(tmp_path / "b.amr", BOY, GIRL, WRONG)
+    first, second = write("a.amr", BOY, BOY, BOY), write("b.amr", BOY, GIRL, WRONG)
     measured = measure_files(first, second, vectors, [boys])
     assert measured.scores["boys"].to_list() == [1.0, None, None]
     assert [reason.partition(":")[0] for reason in measured.wrong] == ["pair 2 (id 'x1')", "pair 3 (id 'x1')"]
 
 
-def test_where_a_block_lacks_its_sentence_the_line_to_add_is_named(
-    tmp_path: Path, vectors: LabelVectorSettings
-) -> None:
+def test_where_a_block_lacks_its_sentence_the_line_to_add_is_named(write, vectors):
     @own_metric(reads="sentences")
-    def same(left: str, right: str) -> float:
+    def same(left, right):
         return float(left == right)
 
-    first, second = write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY, "(b / boy)\n\n")
+    first, second = write("a.amr", BOY, BOY), write("b.amr", BOY, "(b / boy)\n\n")
     measured = measure_files(first, second, vectors, [same])
     assert measured.scores["same"].to_list() == [1.0, None]
     (why,) = measured.wrong
     assert "# ::snt" in why
 
 
-def test_files_of_different_lengths_are_refused(tmp_path: Path, vectors: LabelVectorSettings) -> None:
+def test_files_of_different_lengths_are_refused(write, vectors):
     with refused(NotParallel):
-        measure_files(write(tmp_path / "a.amr", BOY, BOY), write(tmp_path / "b.amr", BOY), vectors)
-
-
-@pytest.mark.parametrize(("suffix", "read"), [(".tsv", "csv"), (".jsonl", "ndjson"), (".parquet", "parquet")])
-def test_the_suffix_chooses_the_format(tmp_path: Path, vectors: LabelVectorSettings, suffix: str, read: str) -> None:
-    first, second = write(tmp_path / "a.amr", BOY), write(tmp_path / "b.amr", GIRL)
-    output = tmp_path / f"scores{suffix}"
-    result = CliRunner().invoke(
-        measure, [str(first), str(second), "-o", str(output), "--glove", str(vectors.file)], standalone_mode=False
-    )
-    assert result.exception is None
-    assert result.return_value == 0
-    readers = {
-        "csv": lambda: pl.read_csv(output, separator="\t"),
-        "ndjson": lambda: pl.read_ndjson(output),
-        "parquet": lambda: pl.read_parquet(output),
-    }
-    assert readers[read]()["smatch"].to_list() == pytest.approx([3 / 4])
-
-
-def test_an_unknown_suffix_is_refused_before_the_work(tmp_path: Path) -> None:
-    first = write(tmp_path / "a.amr", BOY)
-    result = CliRunner().invoke(measure, [str(first), str(first), "-o", str(tmp_path / "scores.xlsx")])
-    assert isinstance(result.exception, InputError)
-    assert ".parquet" in str(result.exception)
+        measure_files(write("a.amr", BOY, BOY), write("b.amr", BOY), vectors)
