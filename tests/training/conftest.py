@@ -18,7 +18,9 @@ from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
 from training.jobs import Source
+from training.loop.loop import Loop
 from training.loop.settings import LoopSettings
+from training.process import Interrupted
 
 WORDS = [
     "cat",
@@ -176,6 +178,29 @@ def changed() -> Callable[..., S3bertSettings]:
         return settings.model_copy(update={**changes, "loop": settings.loop.model_copy(update=loop)})
 
     return change
+
+
+@pytest.fixture
+def interrupt(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Return a function that ends a training after a step, as Ctrl-C does, and returns what it says is left.
+
+    The step is one of the first loop of the training, or of a later one.
+    """
+
+    def train_until(step: int, train: Callable[[Any], object], job: Any, *, loop: int = 0) -> str:
+        run, begun = Loop.run, []
+
+        def stop(reached: int) -> None:
+            if (len(begun) - 1, reached) == (loop, step):
+                raise Interrupted(signal.SIGINT)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Loop, "run", lambda self: begun.append(1) or run(self, stop))
+            with pytest.raises(Interrupted) as interrupted:
+                train(job)
+        return str(interrupted.value)
+
+    return train_until
 
 
 @pytest.fixture

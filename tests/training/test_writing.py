@@ -13,8 +13,7 @@ from features.core.faults import RunNotWritten
 from training.encoders.s3bert import train as training
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
-from training.loop import checkpoints, course, loop
-from training.process import Interrupted
+from training.loop import checkpoints, course
 from training.train import main
 from training.writing import require_writable, whole_folder, write_json, writing, writing_file
 
@@ -60,17 +59,8 @@ def write_to_a_full_disk(*_):
 
 
 @only_linux
-def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_path, monkeypatch, capsys):
-    run = loop.Loop.run
-
-    def stop(step):
-        if step == 6:
-            raise Interrupted(2)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(Interrupted, match="continue after step 5 of 27"):
-            train(job)
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_path, monkeypatch, capsys, interrupt):
+    assert "continue after step 5 of 27" in interrupt(6, train, job)
     checkpoint = job.output / checkpoints.FILE_NAME
     before = checkpoint.read_bytes()
     (tmp_path / "job.json").write_text(job.model_dump_json())

@@ -18,7 +18,6 @@ from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
-from training.loop import loop
 from training.loop.settings import LoopSettings
 
 D, WIDTH = 32, 2
@@ -138,17 +137,3 @@ def test_words_as_they_enter_share_what_they_add_to_a_sentence_without_any(tuned
     with torch.no_grad():
         u, v = (embedded(each) - embedded([each[0], *[1] * (len(each) - 2), each[-1]]) for each in ids)
     assert shares.similarity == pytest.approx(float(u @ v), abs=2e-3)
-
-
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(make_job, tuned, monkeypatch, assert_same_weights):
-    job, whole, runs = make_job("stopped"), loop.Loop.run, []
-
-    def stop(reached):
-        if len(runs) == 2 and reached == 6:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop.Loop, "run", lambda self: runs.append(1) or whole(self, stop))
-        with pytest.raises(KeyboardInterrupt):
-            train(job)
-    assert_same_weights(tuned, train(job))

@@ -12,7 +12,6 @@ from training.encoders.s3bert.train import S3bertJob, train
 from training.evaluation.run import evaluate
 from training.evaluation.suites import score_tables
 from training.jobs import EvaluationJob, Source
-from training.loop import loop
 from training.writing import read_json
 
 
@@ -62,24 +61,6 @@ def test_the_model_that_orders_the_pairs_best_is_kept_and_all_say_so(job, rated,
     assert "<dt>Chosen by</dt><dd>its score on mine (40 rated pairs): the best model of the training</dd>" in page
     assert "Spearman with mine over the steps of the training" in page
     assert found["suites"]["facets"]["seen"] is None
-
-
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(job, tmp_path, monkeypatch):
-    whole = train(job)
-    resumed = job.model_copy(update={"output": tmp_path / "stopped"})
-    run = loop.Loop.run
-
-    def stop(reached):
-        if reached == 13:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop.Loop, "run", lambda self: run(self, stop))
-    with pytest.raises(KeyboardInterrupt):
-        train(resumed)
-    monkeypatch.setattr(loop.Loop, "run", run)
-    train(resumed)
-    histories = [read_json(folder / "training.json")["history"] for folder in (whole, tmp_path / "stopped" / "encoder")]
-    assert histories[0] == histories[1]
 
 
 def test_without_dev_pairs_the_ratings_choose_alone(job, changed, caplog):

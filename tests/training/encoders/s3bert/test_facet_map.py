@@ -62,14 +62,6 @@ def finished(make_job):
     return train(make_job("finished", finish=FINISH))
 
 
-def interrupt_at(step):
-    def stop(reached):
-        if reached == step:
-            raise KeyboardInterrupt
-
-    return stop
-
-
 class TestTheMap:
     def test_the_first_dimensions_are_the_start_models_embedding(self, mapped, tiny_encoder):
         found = SentenceTransformer(str(mapped), device="cpu").encode(SENTENCES)
@@ -254,20 +246,11 @@ class TestLayersAfterTheMap:
         ],
     )
     def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
-        self, make_job, mapped, tuned, finished, monkeypatch, assert_same_weights, parts, run, step
+        self, make_job, mapped, tuned, finished, interrupt, assert_same_weights, parts, run, step
     ):
         changes = {1: {"layers_tuned": 0}, 2: {}, 3: {"finish": FINISH}}[parts]
-        job, runs_of_loop = make_job(f"stopped {parts} {run} {step}", **changes), []
-        whole = loop.Loop.run
-
-        def stop(reached):
-            if len(runs_of_loop) == run + 1:
-                interrupt_at(step)(reached)
-
-        with monkeypatch.context() as patched:
-            patched.setattr(loop.Loop, "run", lambda self: runs_of_loop.append(1) or whole(self, stop))
-            with pytest.raises(KeyboardInterrupt):
-                train(job)
+        job = make_job(f"stopped {parts} {run} {step}", **changes)
+        interrupt(step, train, job, loop=run)
         assert_same_weights((mapped, tuned, finished)[parts - 1], train(job))
         assert not any((job.output / part).exists() for part in (runs.MAP, runs.LAYERS))
 
@@ -304,14 +287,10 @@ class TestAnEncoderToGoOnFrom:
         slopes = [facet.slope for facet in FacetLayout.load(tuned).facets]
         assert begun["scales"].tolist() == pytest.approx(slopes / np.where(ranges > 0, ranges, 1), rel=1e-5)
 
-    def test_a_share_of_its_own_weights_can_be_kept(self, make_job, tuned, monkeypatch):
+    def test_a_share_of_its_own_weights_can_be_kept(self, make_job, tuned, interrupt):
         further = train(make_job("all new", backbone=str(tuned)))
         job = make_job("a mean", backbone=str(tuned), share=0.5)
-        with monkeypatch.context() as patched:
-            whole = loop.Loop.run
-            patched.setattr(loop.Loop, "run", lambda self: whole(self, interrupt_at(6)))
-            with pytest.raises(KeyboardInterrupt):
-                train(job)
+        interrupt(6, train, job)
         mean = train(job)
         models = [SentenceTransformer(str(folder), device="cpu").state_dict() for folder in (tuned, further, mean)]
         for name, value in models[2].items():

@@ -106,19 +106,10 @@ def test_the_same_seed_gives_the_same_encoder_and_another_one_another(job, asser
 
 
 @pytest.mark.parametrize("step", [5, 9, 13, 26])
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(job, step, monkeypatch, assert_same_weights):
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(job, step, interrupt, assert_same_weights):
     whole = train(job)
     resumed = with_changes(job, "stopped")
-    run = loop.Loop.run
-
-    def stop(reached):
-        if reached == step:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(KeyboardInterrupt):
-            train(resumed)
+    interrupt(step, train, resumed)
     assert not (resumed.output / "encoder").exists()
     assert checkpoint_step(resumed.output) == step // 5 * 5
     assert_same_weights(whole, train(resumed))
@@ -167,17 +158,8 @@ def test_a_constant_metric_is_calibrated_to_itself_and_called_unreliable(job):
     assert all(facet.calibration(np.array([1.0])) == 1 for facet in layout.facets)
 
 
-def test_a_checkpoint_of_other_settings_is_refused(job, monkeypatch):
-    run = loop.Loop.run
-
-    def stop(step):
-        if step == 6:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop.Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(KeyboardInterrupt):
-            train(job)
+def test_a_checkpoint_of_other_settings_is_refused(job, interrupt):
+    interrupt(6, train, job)
     with refused(OtherSettings):
         train(with_changes(job, "run", learning_rate=1e-4))
 

@@ -28,7 +28,6 @@ from training.parsers.amr.corpus import read_source
 from training.parsers.amr.scoring import score_graphs
 from training.parsers.amr.settings import AmrParserJob, GraphSource
 from training.parsers.amr.train import identity_of, main, train
-from training.process import Interrupted
 
 pytestmark = pytest.mark.slow  # the network is trained once, in about half a minute
 
@@ -120,25 +119,16 @@ def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
 def test_a_stopped_training_ends_with_the_same_weights(
     tmp_path: Path,
     make_settings: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
+    interrupt: Callable[..., str],
     kill_at_a_checkpoint: Callable[[str, Path, Path], None],
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    run = Loop.run
-
-    def stop(step: int) -> None:
-        if step == 11:
-            raise Interrupted(2)
-
     paths = []
     for folder in (whole, parts):
         folder.mkdir()
         paths.append(make_settings(folder, epochs=3, dropout=0.1, concept_dropout=0.1, checkpoint_every=4))
     train(read_parser_job(AmrParserJob, paths[0]))
-    with monkeypatch.context() as patch:
-        patch.setattr(Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(Interrupted, match="continue after step 8 of 24"):
-            train(read_parser_job(AmrParserJob, paths[1]))
+    assert "continue after step 8 of 24" in interrupt(11, train, read_parser_job(AmrParserJob, paths[1]))
     kill_at_a_checkpoint("training.parsers.amr.train", paths[1], parts / "run")
     train(read_parser_job(AmrParserJob, paths[1]))
     first, second = (folder / "run" / "model" / "model.safetensors" for folder in (whole, parts))

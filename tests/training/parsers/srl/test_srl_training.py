@@ -22,7 +22,6 @@ from training.loop.loop import Loop
 from training.parsers.srl import train as srl_train
 from training.parsers.srl.examples import IGNORED, batches, label_names, marked, stack, unmarked
 from training.parsers.srl.settings import FrameSources, TaggerJob, TaggerSettings
-from training.process import Interrupted
 
 ROW = "{0}\t{1}\t{1}\tX\t*\t{2}\t{2}\t{3}"
 NOUNS, VERBS = ("cat", "dog", "boy", "girl"), ("sees", "hears", "likes")
@@ -98,23 +97,9 @@ def test_the_same_seed_gives_the_same_tagger(job):
     assert weights(first) == weights(second) != weights(other)
 
 
-def train_and_stop(job: TaggerJob, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """Make a training break off after a step; what came after its last checkpoint is lost."""
-    run = Loop.run
-
-    def stop(reached: int) -> None:
-        if reached == step:
-            raise Interrupted(2)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Loop, "run", lambda self: run(self, stop))
-        with pytest.raises(Interrupted):
-            srl_train.train(job)
-
-
-def test_it_goes_on_after_an_interruption(job, monkeypatch):
+def test_it_goes_on_after_an_interruption(job, interrupt):
     whole = srl_train.train(job("whole"))
-    train_and_stop(job("broken"), monkeypatch, 9)
+    interrupt(9, srl_train.train, job("broken"))
     assert weights(srl_train.train(job("broken"))) == weights(whole)
 
 
@@ -134,15 +119,15 @@ def test_another_training_does_not_replace_a_finished_tagger(job):
     assert weights(srl_train.train(job())) == before
 
 
-def test_its_length_may_change_while_it_is_stopped(job, monkeypatch):
+def test_its_length_may_change_while_it_is_stopped(job, interrupt):
     """Until the learning rate falls nothing depends on the number of epochs."""
     straight = srl_train.train(job("straight", epochs=2, decay=0.5))
-    train_and_stop(job("changed", epochs=3, decay=0.5), monkeypatch, 5)
+    interrupt(5, srl_train.train, job("changed", epochs=3, decay=0.5))
     assert weights(srl_train.train(job("changed", epochs=2, decay=0.5))) == weights(straight)
 
 
-def test_another_training_in_the_folder_is_refused(job, monkeypatch):
-    train_and_stop(job(), monkeypatch, 5)
+def test_another_training_in_the_folder_is_refused(job, interrupt):
+    interrupt(5, srl_train.train, job())
     with refused(OtherSettings):
         srl_train.train(job(seed=5))
 
