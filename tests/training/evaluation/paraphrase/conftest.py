@@ -18,7 +18,7 @@ from training.modules.pair_classifier import PairClassifier
 WORDS = ("cat", "dog", "horse", "man", "woman", "child", "park", "house")
 
 
-def _pairs_of(corpus="tweets", counts=(("train", 12), ("dev", 12), ("test", 24)), labels=("1", "0"), first=0):
+def pairs_of(corpus="tweets", counts=(("train", 12), ("dev", 12), ("test", 24)), labels=("1", "0"), first=0):
     """Return judged pairs: a paraphrase has the words of its first sentence, <b> included, in another order."""
     rows = []
     for split, count in counts:
@@ -38,19 +38,20 @@ def _pairs_of(corpus="tweets", counts=(("train", 12), ("dev", 12), ("test", 24))
     return rows
 
 
-def _exported(path, *rows):
+def exported(path, *rows):
+    """Write judged pairs, and return them as a source."""
     columns = ["pair_id", "corpus", "split", "label", "text_a", "text_b"]
     table = pl.DataFrame([row for some in rows for row in some], schema=columns, orient="row")
     LabelledPairs.from_table(table, source={}).export(path)
     return Source(judged=path)
 
 
-def _alike(texts, _task=None):
+def alike(texts, _task=None):
     """Embed a text by its words: texts with the same words have the same embedding."""
     return np.array([[float(word in text) + 0.01 for word in WORDS] for text in texts], np.float32)
 
 
-def _classifier(parts=("|u-v|",), labels=("0", "1"), weight=-1.0, bias=2.0):
+def classifier(parts=("|u-v|",), labels=("0", "1"), weight=-1.0, bias=2.0):
     """Return a classifier that by default is the surer of a paraphrase, the closer the embeddings are."""
     made = PairClassifier(len(WORDS), labels, parts)
     with torch.no_grad():
@@ -60,7 +61,8 @@ def _classifier(parts=("|u-v|",), labels=("0", "1"), weight=-1.0, bias=2.0):
     return made
 
 
-def _write_training(folder, **settings):
+def write_training(folder, **settings):
+    """Write what the training of an encoder recorded."""
     training = {
         "settings": {"kind": "hyperbolic", "splits": ["train", "dev"], **settings},
         "corpora": {"tweets": {"train": 12, "dev": 12}},
@@ -69,56 +71,16 @@ def _write_training(folder, **settings):
     (folder / "encoder" / "training.json").write_text(json.dumps(training))
 
 
-def _scored(job, models=None, **changes):
+def scored(job, models=None, **changes):
+    """Return the scores of a job with some changes."""
     changed = EvaluationJob.model_validate(dict(job) | changes)
     suite = ParaphraseSuite.of(Subject(changed))
-    return suite.score(models or Models(_alike, _alike))
+    return suite.score(models or Models(alike, alike))
 
 
-def _by_name(result):
+def by_name(result):
+    """Return the scores of each set by its name."""
     return {each["name"]: each for each in result["rows"]}
-
-
-@pytest.fixture(scope="session")
-def pairs_of():
-    """Return the function that makes judged pairs."""
-    return _pairs_of
-
-
-@pytest.fixture(scope="session")
-def exported():
-    """Return the function that writes judged pairs as a source."""
-    return _exported
-
-
-@pytest.fixture(scope="session")
-def alike():
-    """Return the function that embeds texts by their words."""
-    return _alike
-
-
-@pytest.fixture(scope="session")
-def classifier():
-    """Return the function that makes a classifier."""
-    return _classifier
-
-
-@pytest.fixture(scope="session")
-def write_training():
-    """Return the function that writes training.json."""
-    return _write_training
-
-
-@pytest.fixture(scope="session")
-def scored():
-    """Return the function that scores a job."""
-    return _scored
-
-
-@pytest.fixture(scope="session")
-def by_name():
-    """Return the function that finds sets by name."""
-    return _by_name
 
 
 @pytest.fixture
@@ -126,8 +88,8 @@ def job(tmp_path, tiny_encoder):
     """Return a job about an encoder without a classifier, of a kind of the future."""
     folder = tmp_path / "run"
     shutil.copytree(tiny_encoder, folder / "encoder")
-    _write_training(folder)
-    source = _exported(folder / "judged.parquet", _pairs_of(), _pairs_of("questions", labels=("duplicate", "other")))
+    write_training(folder)
+    source = exported(folder / "judged.parquet", pairs_of(), pairs_of("questions", labels=("duplicate", "other")))
     return EvaluationJob(
         source=source, encoder=folder / "encoder", output=folder, split="test", resamples=100, project="zoo"
     )
@@ -137,7 +99,7 @@ def job(tmp_path, tiny_encoder):
 def files(tmp_path):
     """Write the pairs of an evaluation set, as one file and as train, dev and test."""
     for split, count in (("train", 12), ("dev", 12), ("test", 24)):
-        rows = _pairs_of("paws_qqp", ((split, count),))
+        rows = pairs_of("paws_qqp", ((split, count),))
         lines = "".join(f"{n}\t{row[4]}\t{row[5]}\t{row[3]}\n" for n, row in enumerate(rows))
         (tmp_path / f"{split}.tsv").write_text(f"id\tsentence1\tsentence2\tlabel\n{lines}")
     return tmp_path

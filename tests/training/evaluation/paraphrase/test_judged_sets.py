@@ -3,6 +3,7 @@
 from sentences import refused
 
 from features.core.faults import NothingToScore
+from tests.training.evaluation.paraphrase.conftest import by_name, exported, pairs_of, scored, write_training
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.suites import Subject
 
@@ -11,7 +12,7 @@ NLI = [
 ]
 
 
-def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path, pairs_of, exported, write_training, scored, by_name):
+def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path):
     odd = [(f"o{n}", "odd", "test", "ab"[n % 2], "a cat", f"a dog {n}") for n in range(4)]
     result = scored(
         job, source=exported(tmp_path / "more.parquet", pairs_of(), NLI, odd, pairs_of("late", (("train", 6),)))
@@ -25,7 +26,7 @@ def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path, pairs_of, expo
     assert by_name(scored(job, source=exported(tmp_path / "odd.parquet", odd)))["odd"]["labels"]["positive"] == "b"
 
 
-def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(job, tmp_path, caplog, exported, scored):
+def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(job, tmp_path, caplog):
     only = job.model_copy(update={"source": exported(tmp_path / "nli.parquet", NLI)})
     assert ParaphraseSuite.of(Subject(only)) is None
     assert not caplog.records
@@ -34,7 +35,7 @@ def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(j
     assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
 
 
-def test_a_stray_label_beside_the_two_of_the_encoder_is_told(job, tmp_path, caplog, pairs_of, exported, write_training):
+def test_a_stray_label_beside_the_two_of_the_encoder_is_told(job, tmp_path, caplog):
     stray = ("s", "tweets", "train", "maybe", "a cat", "a dog")
     only = job.model_copy(update={"source": exported(tmp_path / "stray.parquet", [*pairs_of(), stray])})
     write_training(job.output, labels=["0", "1"])
@@ -43,7 +44,7 @@ def test_a_stray_label_beside_the_two_of_the_encoder_is_told(job, tmp_path, capl
     assert "'maybe'" in said
 
 
-def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, scored, by_name):
+def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files):
     rated = {"dataset": "paws_qqp", "file": "test.tsv"}
     task = {"dataset": "paws_wiki", "files": {split: f"{split}.tsv" for split in ("train", "dev", "test")}}
     found = by_name(scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev"))
@@ -63,7 +64,7 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files, 
     assert list(by_name(scored(job, ratings=(named,), base=files)))[1:] == ["tweets", "tweets (evaluation set)"]
 
 
-def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path, scored, by_name):
+def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path):
     rows = [
         "sentence_a\tsentence_b\tscore\tlabel",
         "the cat\ta cat\t1\t1",
@@ -75,9 +76,7 @@ def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path, s
     assert list(by_name(scored(job, ratings=(rated,), base=tmp_path))) == ["questions", "tweets"]
 
 
-def test_a_training_that_chose_by_the_split_that_is_scored_takes_no_threshold_from_it(
-    job, scored, by_name, write_training
-):
+def test_a_training_that_chose_by_the_split_that_is_scored_takes_no_threshold_from_it(job):
     write_training(job.output, splits=["train", "test"])
     own = by_name(scored(job))["tweets"]["thresholds"]["encoder"]
     assert (own["pairs"], own["same"]) == (12, False)

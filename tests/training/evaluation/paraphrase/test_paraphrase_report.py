@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import torch
 
+from tests.training.evaluation.paraphrase.conftest import by_name, exported, pairs_of, scored, write_training
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
 from training.evaluation.paraphrase.suite import ParaphraseSuite
@@ -18,9 +19,7 @@ from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
 
 
-def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(
-    job, tmp_path, tiny_encoder, write_training, by_name
-):
+def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(job, tmp_path, tiny_encoder):
     write_training(job.output, backbone=str(tiny_encoder))
     scores = evaluate(job.model_copy(update={"suites": ()}))
     assert list(scores["suites"]) == ["paraphrase"]
@@ -61,9 +60,7 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(
     assert not on_same_pairs(worse, scores)
 
 
-def test_sets_without_a_threshold_are_compared_by_auroc(
-    job, tmp_path, tiny_encoder, pairs_of, exported, write_training, by_name
-):
+def test_sets_without_a_threshold_are_compared_by_auroc(job, tmp_path, tiny_encoder):
     write_training(job.output, backbone=str(tiny_encoder))
     source = exported(tmp_path / "test.parquet", pairs_of(counts=(("test", 24),)))
     result = evaluate(job.model_copy(update={"source": source, "suites": ()}))["suites"]["paraphrase"]
@@ -73,7 +70,7 @@ def test_sets_without_a_threshold_are_compared_by_auroc(
     assert found.a.mean == pytest.approx(by_name(result)["tweets"]["scores"]["auroc"]["encoder"])
 
 
-def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, monkeypatch, scored):
+def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, monkeypatch):
     draw, drawn = Scored.draw, []
     monkeypatch.setattr(Scored, "draw", lambda self, bootstrap: drawn.append(bootstrap) or draw(self, bootstrap))
     scored(job)
@@ -81,7 +78,7 @@ def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, mon
     assert of_questions[0] == of_questions[1] != of_tweets[0] == of_tweets[1]  # encoder and start model, on the same
 
 
-def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser, pairs_of, exported):
+def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):
     wrong = [
         (*row[:3], "10"[int(row[3])], *row[4:]) if row[0] in {"tweetstest0", "tweetstest1"} else row
         for row in pairs_of()
@@ -99,7 +96,7 @@ def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_
     assert browser.find_faults(page) == []
 
 
-def test_the_chapter_does_not_send_readers_of_one_label_to_measures_that_need_two(job, tmp_path, pairs_of, exported):
+def test_the_chapter_does_not_send_readers_of_one_label_to_measures_that_need_two(job, tmp_path):
     ones = [row for row in pairs_of() if row[2] != "test" or row[3] == "1"]
     evaluate(job.model_copy(update={"source": exported(tmp_path / "ones.parquet", ones), "suites": ()}))
     chapter = write_report(job.output, job.encoder).read_text().partition("<h3>tweets</h3>")[2]
@@ -107,7 +104,7 @@ def test_the_chapter_does_not_send_readers_of_one_label_to_measures_that_need_tw
     assert "have the label &#39;1&#39;" in chapter
 
 
-def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, browser, by_name):
+def test_the_probabilities_of_a_classifier_are_held_against_what_is_so(job, browser):
     torch.manual_seed(0)
     made = PairClassifier(48, ("0", "1"), ("|u-v|",))
     made.save(job.encoder)

@@ -6,13 +6,22 @@ from sentences import refused
 from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import EncoderDamaged
+from tests.training.evaluation.paraphrase.conftest import (
+    alike,
+    by_name,
+    classifier,
+    exported,
+    pairs_of,
+    scored,
+    write_training,
+)
 from training.evaluation.models import Models
 from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _tell_share
 from training.evaluation.suites import Subject, suites_of
 from training.evaluation.tables import hundred
 
 
-def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_split(job, scored, by_name):
+def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_split(job):
     assert all("paraphrase" in suites_of(kind) for kind in ("", "s3bert", "rgcn", "aspect"))
     found = by_name(scored(job))
     assert {name: (each["pairs"], each["positives"]) for name, each in found.items()} == {
@@ -27,9 +36,7 @@ def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_sp
         assert each["scores"]["f1"]["difference"] == {"low": 0, "high": 0, "verdict": "unclear"}
 
 
-def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_elsewhere(
-    job, alike, classifier, scored, by_name
-):
+def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_elsewhere(job):
     classifier().save(job.encoder)
     found = by_name(scored(job))
     assert {name: each["scored_by"] for name, each in found.items()} == {"questions": "cosine", "tweets": "classifier"}
@@ -47,9 +54,7 @@ def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_el
     assert table["start_score"].null_count() == table.height
 
 
-def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_the_cosine(
-    job, classifier, write_training, scored, by_name
-):
+def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_the_cosine(job):
     write_training(job.output, kind="pas")
     with refused(EncoderDamaged):
         ParaphraseSuite.of(Subject(job))
@@ -61,9 +66,7 @@ def test_a_classifier_that_its_training_made_and_that_is_lost_is_no_reason_for_t
         ParaphraseSuite.of(Subject(job))
 
 
-def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probability_among_these(
-    job, alike, classifier, scored, by_name
-):
+def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probability_among_these(job):
     known = classifier(labels=("0", "1", "neutral"))
     known.save(job.encoder)
     left, right = alike(["the cat"]), alike(["the dog"])
@@ -74,9 +77,7 @@ def test_of_more_labels_than_the_two_of_a_set_the_classifier_shares_the_probabil
     assert by_name(scored(job))["tweets"]["scored_by"] == "classifier"
 
 
-def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_another_is_counted(
-    job, alike, classifier, scored, by_name
-):
+def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_another_is_counted(job):
     classifier(("|u-v|", "u*v")).save(job.encoder)
     each = by_name(scored(job))["tweets"]
     assert (each["swapped"], each["changed"]) == (0, 0)
@@ -96,7 +97,7 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     assert f"Predictions that change when the sentences are swapped: tweets {changed} of 24." in note
 
 
-def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job, scored, by_name):
+def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job):
     result = scored(job)
     each = by_name(result)["tweets"]
     f1 = f1_score([1] * each["positives"] + [0] * (each["pairs"] - each["positives"]), [1] * each["pairs"])
@@ -112,7 +113,7 @@ def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job, s
         assert (told in ParaphraseSuite.tables(result)[0].note) == said
 
 
-def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alike, classifier, scored, by_name):
+def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job):
     classifier(bias=4.0).save(job.encoder)
     suite = ParaphraseSuite.of(Subject(job))
     result = suite.score(Models(alike, alike))
@@ -133,7 +134,7 @@ def test_the_more_probable_label_is_scored_beside_the_chosen_threshold(job, alik
     assert "mean: start model, chosen threshold" in rows
 
 
-def test_an_answer_that_only_the_first_set_has_has_no_mean(job, tmp_path, classifier, pairs_of, exported, scored):
+def test_an_answer_that_only_the_first_set_has_has_no_mean(job, tmp_path):
     classifier().save(job.encoder)
     source = exported(tmp_path / "two.parquet", pairs_of(), pairs_of("zoo", labels=("duplicate", "other")))
     rows = [row[0] for row in ParaphraseSuite.tables(scored(job, source=source))[1].rows]
@@ -141,7 +142,7 @@ def test_an_answer_that_only_the_first_set_has_has_no_mean(job, tmp_path, classi
     assert "mean: encoder, more probable label" not in rows
 
 
-def test_the_figure_at_the_head_is_the_mean_or_says_that_there_is_none(job, scored):
+def test_the_figure_at_the_head_is_the_mean_or_says_that_there_is_none(job):
     result = scored(job)
     text = f"mean F1 of paraphrases over 2 sets. Start model: {hundred(result['mean']['start'])}."
     figure = _figure(result)
@@ -149,7 +150,7 @@ def test_the_figure_at_the_head_is_the_mean_or_says_that_there_is_none(job, scor
     assert _figure(result | {"mean": None}).number == "–"
 
 
-def test_only_of_sets_that_are_scored_it_is_said_that_they_chose_the_model(job, monkeypatch, scored):
+def test_only_of_sets_that_are_scored_it_is_said_that_they_chose_the_model(job, monkeypatch):
     monkeypatch.setattr("training.evaluation.paraphrase.suite.sets_chosen_by", lambda *_: ["tweets", "rated"])
     assert scored(job)["chosen_by"] == ["tweets"]
 
@@ -161,7 +162,7 @@ def test_a_share_that_is_not_zero_is_not_shown_as_zero(share, told):
     assert _tell_share(share) == told
 
 
-def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path, pairs_of, exported, scored):
+def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tmp_path):
     ones = [row for row in pairs_of() if row[2] != "test" or row[3] == "1"]
     result = scored(job, source=exported(tmp_path / "ones.parquet", ones))
     (each,) = result["rows"]

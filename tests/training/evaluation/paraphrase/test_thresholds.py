@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.training.evaluation.paraphrase.conftest import by_name, classifier, exported, pairs_of, scored
 from training.evaluation.paraphrase.sets import JudgedPairs, JudgedSet
 from training.evaluation.paraphrase.suite import ParaphraseSuite, _Judge
 
 
-def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(
-    job, tmp_path, pairs_of, exported, scored, by_name
-):
+def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(job, tmp_path):
     before = by_name(scored(job))["tweets"]
     assert {**before["thresholds"]["encoder"], "value": 0} == {
         "value": 0,
@@ -25,9 +24,7 @@ def test_the_threshold_is_that_of_dev_whatever_the_scored_labels_are(
     assert again["thresholds"]["start"] == before["thresholds"]["start"]
 
 
-def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from(
-    job, tmp_path, pairs_of, exported, scored, by_name
-):
+def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from(job, tmp_path):
     fresh = pairs_of("fresh", (("test", 24),), first=1)
     source = exported(tmp_path / "some.parquet", pairs_of(), fresh)
     found = by_name(scored(job, source=source))
@@ -44,9 +41,7 @@ def test_without_dev_pairs_the_threshold_is_of_the_corpora_that_were_learnt_from
     assert "best for F1 on the 12 dev pairs of tweets, because it has none with both labels" in note
 
 
-def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(
-    job, tmp_path, pairs_of, exported, alike, classifier, scored, by_name
-):
+def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(job, tmp_path):
     classifier().save(job.encoder)
     fresh = pairs_of("fresh", (("test", 24),), labels=("yes", "no"))
     found = by_name(scored(job, source=exported(tmp_path / "some.parquet", pairs_of(), fresh)))["fresh"]
@@ -56,9 +51,7 @@ def test_dev_pairs_that_are_scored_otherwise_choose_no_threshold(
     assert found["thresholds"]["start"]["by"] == "learnt"
 
 
-def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_at_all(
-    job, tmp_path, capsys, pairs_of, exported, classifier, scored
-):
+def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_at_all(job, tmp_path, capsys):
     classifier().save(job.encoder)
     source = exported(tmp_path / "none.parquet", pairs_of(counts=(("test", 24),)))
     result = scored(job, source=source)
@@ -75,7 +68,7 @@ def test_without_any_dev_pairs_a_probability_is_cut_at_a_half_and_a_cosine_not_a
     )
 
 
-def test_a_threshold_of_the_pairs_that_are_scored_is_told(job, scored):
+def test_a_threshold_of_the_pairs_that_are_scored_is_told(job):
     result = scored(job, split="dev")
     assert all(each["thresholds"]["encoder"]["same"] for each in result["rows"])
     note = ParaphraseSuite.tables(result)[0].note
