@@ -1,10 +1,6 @@
 """The project file: each error is one sentence with file and key."""
 
-from pathlib import Path
-from typing import Annotated, Literal
-
 import pytest
-from pydantic import BaseModel, Field, ValidationError
 from sentences import refused
 
 from features.core.faults import (
@@ -24,8 +20,6 @@ from features.core.faults import (
 )
 from features.models import locate
 from flows.project import load
-from flows.project_errors import wrong_settings
-from training.encoders.s3bert.settings import S3bertSettings
 
 ENCODER = '[[encoders]]\nname = "s3bert"\nkind = "s3bert"\n'
 CORPUS = '[[corpora]]\ndataset = "pairs"\nname = "mine"\nfiles = { train = "a.tsv" }\n'
@@ -208,31 +202,6 @@ def test_a_file_without_encoders_has_the_usual_one_and_an_empty_list_none(write)
     assert usual == load(write(f'name = "p"\n{CORPUS}{ENCODER}')).encoders[0]
     assert (usual.name, usual.kind, usual.preset) == ("s3bert", "s3bert", "laptop")
     assert load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoders == ()
-
-
-def test_the_errors_of_a_list_of_several_kinds_name_the_keys_of_the_file_too():
-    """Two or more kinds form a union; its errors have the kind in their locations."""
-
-    class Twin(S3bertSettings):
-        kind: Literal["twin"] = "twin"
-
-    class Two(BaseModel):
-        encoders: tuple[Annotated[S3bertSettings | Twin, Field(discriminator="kind")], ...] = ()
-
-    def said(**encoder):
-        with pytest.raises(ValidationError) as error:
-            Two.model_validate({"encoders": [{"name": "a", "kind": "s3bert"}, encoder]})
-        return str(wrong_settings(Path("f.toml"), Two, error.value))
-
-    assert said(name="b", kind="twin", loop={"epoch": 3}) == (
-        "In 'f.toml' the key `encoders[2].loop.epoch` is unknown: did you mean `epochs`?"
-    )
-    assert said(name="b", kind="twins") == (
-        'In \'f.toml\' `encoders[2].kind` = \'twins\' is wrong: give "s3bert" or "twin"; did you mean "twin"?'
-    )
-    assert said(name="b", kind="twin", alpha=-1) == (
-        "In 'f.toml' `encoders[2].alpha` = -1 is wrong: give a number of at least 0."
-    )
 
 
 def test_an_empty_text_is_wrong_because_it_is_empty(write):

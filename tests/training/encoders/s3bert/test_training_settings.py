@@ -8,6 +8,8 @@ from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.settings import PRESETS, S3bertSettings
 from training.loop.settings import LoopSettings
 
+ORDERING = {"alpha": 0, "consistency": 0, "ordering": 1.0, "map_epochs": 0}
+
 
 def test_the_papers_preset_has_the_papers_numbers():
     settings = S3bertSettings(preset="paper")
@@ -55,6 +57,21 @@ def test_the_released_configuration_differs_from_the_paper_where_the_authors_cod
         ({"loop": 3}, WrongValue),
         ({"epochs": 3}, UnknownKey),
         ({"layers_tuned": 0, "layer_shares": {"captions": 0.1}}, Conflict),
+        ({"layers_tuned": 0, "map_epochs": 0}, OutOfRange),
+        ({"alpha": 0, "consistency": 0}, OutOfRange),
+        (ORDERING, OutOfRange),  # there is no dev loss to choose the model by
+        (ORDERING | {"map_epochs": 1, "loop": {"keep": "last"}}, OutOfRange),  # nor one that teaches a map
+        ({"layers_tuned": 0, "ordering": 1.0}, Conflict),
+        ({"layers_tuned": 0, "map_epochs": 1, "finish": {"steps": 1}}, Conflict),
+        ({"layers_tuned": 0, "map_epochs": 1, "share": 0.5}, Conflict),
+        ({"finish": {"steps": 1}, "search": {"learning_rate": (1e-3, 2e-3)}}, Conflict),
+        ({"share": 0.5, "search": {"learning_rate": (1e-3, 2e-3)}}, Conflict),
+        ({"layers_tuned": 0, "search": {"learning_rate": (1e-3, 2e-3)}}, Conflict),
+        ({"layers_tuned": 2, "search": {"map_learning_rate": (1e-3, 2e-3)}}, Conflict),
+        ({"ordered_facets": ("srl",)}, Conflict),
+        ({"ordering": 1.0, "facets": ("smatch",), "ordered_facets": ("srl",)}, Conflict),
+        ({"ordering": 1.0, "facets": ("smatch",), "finish": {"steps": 1, "ordered_facets": ("srl",)}}, Conflict),
+        ({"finish": {"steps": 1, "ordered_facets": ("srl",)}}, Conflict),
     ],
     ids=str,
 )
