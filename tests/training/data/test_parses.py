@@ -69,3 +69,13 @@ def test_a_release_without_trees_or_with_those_of_two_parsers_is_refused(make_pa
         Parses.from_store(without.location, [TEXTS["s1"]])
     with refused(SeveralParsers):
         Parses.from_store(mixed.location, list(TEXTS.values()))
+
+
+def test_the_digest_of_the_parser_is_that_of_the_recipe_and_empty_where_nobody_says_it(make_parsed_store, tmp_path):
+    for number, (weights, said) in enumerate((("ab12", "ab12"), (None, ""))):
+        recipe = Recipe("dependencies", {"max_words": 77}, "1", weights)
+        store = make_parsed_store(tmp_path / str(number), recipe, rows_of(PARSER))
+        parses = Parses.from_store(store.location, None)
+        assert parses.weights == Parses.from_store(store.location, None, release=1).weights == said
+        parses.export(tmp_path / "parses.parquet")
+        assert Parses.from_file(tmp_path / "parses.parquet", None).weights == ""

@@ -1,4 +1,4 @@
-"""Parts of a set: about equal in size, equal numbers together, never too small; by words in common."""
+"""Parts of a set: about equal in size, equal numbers together, never too small; by words in common, by depth."""
 
 import itertools
 
@@ -6,7 +6,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.differences.parts import FEWER, NEARLY_SAME, REORDERED, by_number, by_words, lengths, overlap, words_of
+from training.differences.parts import (
+    FEWER,
+    NEARLY_SAME,
+    REORDERED,
+    by_number,
+    by_words,
+    depth,
+    depths_of,
+    lengths,
+    overlap,
+    words_of,
+)
 
 
 def named(values, least):
@@ -62,3 +73,36 @@ def test_words_have_no_case_and_count_as_often_as_they_stand_there():
     assert overlap([], []) == 1
     assert overlap([], ["dog"]) == 0
     assert lengths([("one two", "one"), ("…", "")]).tolist() == [2, 0]
+
+
+def test_the_depth_is_that_of_the_deepest_word_whatever_the_order():
+    assert depth([0]) == 0
+    assert depth([1, 1]) == 1
+    assert depth([1, 2, 3, 3]) == 3  # each word below the next
+    assert depth([0, 0, 1, 2]) == 3
+    assert depth([1, 1, 3, 1, 4, 6, 4]) == 2  # two trees: 1 ← 3 ← 2, and 4 ← 6 ← 5
+    assert depth([]) == 0
+
+
+class Parser:
+    """Every word below the one before it."""
+
+    max_words = 4
+
+    def __init__(self):
+        self.asked = []
+
+    def parse(self, texts):
+        self.asked += texts
+        for text in texts:
+            yield {"heads": [max(0, place - 1) for place in range(len(text.split()))]}
+
+
+def test_texts_that_are_too_long_or_have_no_word_are_not_parsed():
+    parser, told = Parser(), []
+    found = depths_of(
+        ["a  b\tc", "", " ", "one two three four five", "x y z z"], parser, lambda *done: told.append(done)
+    )
+    assert found == {"a  b\tc": 2, "x y z z": 3}
+    assert parser.asked == ["a b c", "x y z z"]  # as an encoder parses them
+    assert told == [(0, 2), (2, 2)]
