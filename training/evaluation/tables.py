@@ -112,11 +112,16 @@ def hundred(value: float | None) -> str:
     return UNDEFINED if value is None else f"{100 * value:z.1f}"
 
 
+def known(interval: Mapping[str, float | None] | None) -> tuple[float, float] | None:
+    """Return the ends of the interval of a score; None where it is unknown."""
+    low, high = (interval["low"], interval["high"]) if interval else (None, None)
+    # Draws of equal items say nothing of others, and differ by rounding alone.
+    return None if low is None or high is None or high - low < 1e-9 else (low, high)
+
+
 def ends(interval: Mapping[str, float | None] | None) -> str:
     """Return the interval of a score times 100, or a dash where it is unknown."""
-    if interval is None or interval["low"] in (None, interval["high"]):  # draws of equal items say nothing of others
-        return UNDEFINED
-    return f"{hundred(interval['low'])} to {hundred(interval['high'])}"
+    return " to ".join(map(hundred, known(interval) or ())) or UNDEFINED
 
 
 def mean_of(scores: Collection[float | None]) -> float | None:

@@ -100,9 +100,10 @@ def test_a_bar_whose_interval_holds_0_is_not_filled():
     assert "–</span>" in rows[2]
 
 
-def test_a_score_that_no_draw_changes_has_no_interval():
+@pytest.mark.parametrize("rounding", [0.0, 1e-16])
+def test_a_score_that_no_draw_changes_has_no_interval(rounding):
     """All right: how many of others would be right is not known to a draw of these."""
-    rows = [score("srl", 1.0, 0.0)]
+    rows = [score("srl", 0.5, rounding)]
     table = score_tables(evaluation(rows, 72))[0]
     assert table.rows[0][table.columns.index("95 %")] == "–"
     assert "interval" not in re.findall(r'aria-label="(srl[^"]*)"', chart_facets(rows))[0]
