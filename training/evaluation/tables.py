@@ -68,9 +68,10 @@ def as_frame(tables: Iterable[ScoreTable]) -> "pl.DataFrame":
 
     rows: list[dict[str, Any]] = []
     for each in tables:
+        title = each.title.replace(", × 100", "").replace(" × 100", "")
         for (name, *_), values in zip(each.rows, each.values, strict=True):
             for column, value in values.items():
-                cell = {"table": each.title, "row": name, "column": column}
+                cell = {"table": title, "row": name, "column": column}
                 if isinstance(value, Mapping) and "low" in value:
                     rows.append(cell | {"low": value["low"], "high": value["high"]})
                 elif isinstance(value, int | float):

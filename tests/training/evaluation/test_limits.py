@@ -173,3 +173,4 @@ def test_tables_are_exported_with_every_number_as_it_was_scored():
     assert ("srl", "encoder") not in numbers
     assert numbers["sts", "pairs"] == [400.0, None, None]
     assert numbers["sts", "start model"] == [0.7, None, None]
+    assert not frame["table"].str.contains("× 100", literal=True).any()
