@@ -87,7 +87,7 @@ def contrast(
             raise TooFewTexts("The graphs show none of the edits: give more sentences.")
         write_table(pl.DataFrame(pairs, orient="row", schema=["sentence_a", "sentence_b", "edit"]), output, form)
     counts = ", ".join(f"{count:,} {edit}" for edit, count in Counter(pair.edit for pair in pairs).most_common())
-    hidden = f"; {len(drawn) - len(pairs):,} that the graphs do not show were left out" if pairs != drawn else ""
+    hidden = f"; left out, not shown by the graphs: {len(drawn) - len(pairs):,}" if pairs != drawn else ""
     say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts}{hidden})", output)
 
 

@@ -10,6 +10,7 @@ import click
 
 from features.core.errors import ModelError
 from features.core.faults import Conflict
+from features.core.wording import counted
 from features.models import DEFAULT_MODELS, MODELS, pulled
 from features.models import pull as pull_model
 from features.models import verify as verify_model
@@ -120,7 +121,7 @@ def verify(names: tuple[str, ...], *, as_json: bool) -> int:
         else:
             results.append({"name": name, "intact": True, "files": len(manifest.files), "source": manifest.source})
             if not as_json:
-                click.echo(f"{name}: {len(manifest.files)} files are as pulled from {manifest.source}")
+                click.echo(f"{name} is as pulled from {manifest.source}, {counted(len(manifest.files), 'file')}")
     if as_json:
         write_json(results)
     return 0 if all(line["intact"] for line in results) else 1

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from features.core.types import LEFT_OUT
+from features.core.wording import counted
 from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
@@ -132,7 +133,7 @@ def _shards(project: str, shards: Collection[ShardHistory], *, ended: bool) -> A
         }
         for shard in ordered[:SHOWN_SHARDS]
     ]
-    count = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else f"{len(shards):,} shards"
+    count = f"{len(rows):,} of {len(shards):,} shards" if len(rows) < len(shards) else counted(len(shards), "shard")
     when = "as the build ended" if ended else f"as of {datetime.now(UTC):%H:%M:%S} UTC, while it ran"
     return Artifact(
         _key("build-shards", project),

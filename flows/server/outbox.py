@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from features.core.errors import described
+from features.core.wording import counted
 from features.store.releases import Release
 from features.store.store import Store
 from flows import terminal
@@ -118,8 +119,8 @@ class Outbox:
         self._closing.set()
         self._thread.join(CLOSE_TIMEOUT)
         with self._lock:
-            left = [f"{len(self._lines)} log lines"] * bool(self._lines)
-            left += [f"{len(self._artifacts)} artifacts"] * bool(self._artifacts)
+            left = [counted(len(self._lines), "log line")] * bool(self._lines)
+            left += [counted(len(self._artifacts), "artifact")] * bool(self._artifacts)
         self._thread = None
         if left:
             terminal.say(f"The Prefect server did not take {' and '.join(left)} of this run.")

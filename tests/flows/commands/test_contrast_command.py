@@ -78,7 +78,7 @@ def test_only_the_edits_that_are_asked_for_are_made(folder):
 def test_edits_that_the_graphs_do_not_show_are_told(folder, capsys, monkeypatch):
     monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", lambda *_: {})
     assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv"]) == 0
-    assert "16 that the graphs do not show were left out" in capsys.readouterr().err
+    assert "left out, not shown by the graphs: 16" in capsys.readouterr().err
     assert run(["contrast", "sentences.txt", "-o", "none.tsv", "--edit", "voice", "--edit", "swap"]) == 1
     assert told(capsys.readouterr().err, TooFewTexts)
     assert not (folder / "none.tsv").exists()

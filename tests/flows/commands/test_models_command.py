@@ -40,7 +40,7 @@ def test_pull_verify_and_list(wheel: Path, cache: Path, capsys: pytest.CaptureFi
     assert run(["models", "pull", "tiny", "--from", str(wheel)]) == 0
     assert capsys.readouterr().out == f"tiny: {cache / 'tiny' / 'files'}\n"
     assert run(["models", "verify"]) == 0
-    assert capsys.readouterr().out == "tiny: 1 files are as pulled from tiny==1.0\n"
+    assert capsys.readouterr().out == "tiny is as pulled from tiny==1.0, 1 file\n"
     assert run(["models", "list"]) == 0
     lines = {words[0]: words for line in capsys.readouterr().out.splitlines() if (words := line.split())}
     assert set(MODELS) <= set(lines)

@@ -119,7 +119,7 @@ def test_a_server_that_is_away_costs_a_run_nothing_and_is_said_once(away, capsys
     outbox.show(Artifact("a", "progress", 1.0))
     time.sleep(0.2)
     outbox.close()
-    assert capsys.readouterr().err == "The Prefect server did not take 1 log lines and 1 artifacts of this run.\n"
+    assert capsys.readouterr().err == "The Prefect server did not take 1 log line and 1 artifact of this run.\n"
 
 
 class Client:

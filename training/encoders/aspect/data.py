@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from features.core.faults import NothingToLearn, NoTrainingData
-from features.core.wording import all_of
+from features.core.wording import all_of, counted
 from training.data.labelled_texts import LabelledTexts
 from training.data.pair_tables import also_elsewhere
 from training.data.shared_labels import ChosenLabels, How, Positions, choose_labels
@@ -129,9 +129,10 @@ def check_labels(labels: pl.DataFrame, settings: AspectSettings) -> ChosenLabels
                 f"out: {len(counts['held_out_labels']):,}). {_remedy(counts, settings)}"
             )
         log.info(
-            "aspect %r: %s labels of %s training texts; %s labels (%s texts) are rarer than %d, %d are held out",
-            *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", f"{counts['rare_labels']:,}"),
-            *(f"{counts['rare_label_texts']:,}", settings.min_texts, len(counts["held_out_labels"])),
+            "aspect %r: %s labels of %s training texts; rarer than %d: %s of %s; held out: %d",
+            *(aspect, f"{counts['labels']:,}", f"{counts['texts']:,}", settings.min_texts),
+            *(counted(counts["rare_labels"], "label"), counted(counts["rare_label_texts"], "text")),
+            len(counts["held_out_labels"]),
         )
     return chosen
 
