@@ -174,7 +174,8 @@ class OwnServer:
         deadline = time.monotonic() + START_TIMEOUT
         while not answers(self.url):
             if self.ended():
-                raise ServerNotStarted(f"The Prefect server ended while starting: {self._last_words()}.")
+                ended = f"The Prefect server ended while starting ({self._last_words()})"
+                raise ServerNotStarted(f"{ended}: correct that and run the same command again.")
             if time.monotonic() > deadline:
                 raise ServerSilent(
                     f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s "
