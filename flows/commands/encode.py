@@ -12,7 +12,7 @@ from features.core.files import read_table, write_table
 from features.core.outputs import TABLES, check_output, format_of
 from features.core.wording import counted
 from features.corpora.headers import shown_names
-from features.models import BUNDLED_ENCODER, BUNDLED_MAP, digest
+from features.models import BUNDLED_MAP, digest
 from flows.console.one_shot import name_wrong, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, FILE, OUTPUT, TEXT_COLUMNS, encoder_option, output_options
 from flows.terminal import warn
@@ -115,9 +115,7 @@ def facets(
         table = read_table(file)
         vectors = _vectors(table, file, column)
         here = Here.read(project)
-        folder, name = named_or_in_use(here.runs, encoder, here.encoders, FILE_NAME)
-        if encoder is None and name == BUNDLED_ENCODER:
-            folder, name = named_or_in_use(here.runs, BUNDLED_MAP)
+        folder, name = named_or_in_use(here.runs, encoder, here.encoders, FILE_NAME, BUNDLED_MAP)
         here.use(folder, encoder)
         layout = FacetLayout.load(folder)
         metadata = _check_origin(file, folder)

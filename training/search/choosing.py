@@ -90,17 +90,21 @@ def choose_encoder(
 
 
 def named_or_in_use(
-    runs: Path | None, name: str | None, among: Collection[str] = (), with_file: str = ""
+    runs: Path | None,
+    name: str | None,
+    among: Collection[str] = (),
+    with_file: str = "",
+    bundled: str = models.BUNDLED_ENCODER,
 ) -> tuple[Path, str]:
     """Return the folder and the name of an encoder, whatever its routes: as `choose_encoder` without an aspect.
 
-    One that is not named has a file, if one is given, or comes with facetflow.
+    One that is not named has a file, if one is given, or is the `bundled` one, which comes with facetflow.
     """
     if name is not None:
         return named_encoder(runs, name, among), name
     folder = runs and encoder_in_use_with(runs, lambda at: (at / with_file).exists(), among)
     if folder is None:
-        return models.locate(models.BUNDLED_ENCODER), models.BUNDLED_ENCODER
+        return models.locate(bundled), bundled
     return folder, encoder_name(folder.parent)
 
 

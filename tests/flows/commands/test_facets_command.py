@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from features.models import BUNDLED_MAP, digest
+from features.models import BUNDLED_ENCODER, BUNDLED_MAP, digest
 from flows.command_line import run
 
 TEXTS = ["a cat in the park", "a dog in the house", "two cat"]
@@ -129,15 +129,16 @@ def test_a_project_whose_encoders_have_no_facets_uses_the_map_of_the_package(mad
     assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0, "no route is asked for"
 
 
+@pytest.mark.parametrize("name", ["maps", BUNDLED_ENCODER])
 def test_an_encoder_of_the_project_with_facets_is_used_beside_one_without_that_was_trained_later(
-    made, word_encoder, capsys
+    name, made, word_encoder, capsys
 ):
     Path("facetflow.toml").write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
-    for name, encoder, kind in (("maps", "encoder", "s3bert"), ("aspects", word_encoder, "aspect")):
-        run_folder = Path(f"runs/{name}/00001-abcdef/seed-0")
+    for of, encoder, kind in ((name, "encoder", "s3bert"), ("aspects", word_encoder, "aspect")):
+        run_folder = Path(f"runs/{of}/00001-abcdef/seed-0")
         shutil.copytree(encoder, run_folder / "encoder")
         (run_folder / "train.json").write_text("{}")
         training = {"backbone_digest": digest(word_encoder), "settings": {"kind": kind, "backbone": str(word_encoder)}}
         (run_folder / "encoder/training.json").write_text(json.dumps(training))
     assert run(["facets", "vectors.parquet", "-o", "facets.parquet"]) == 0
-    assert "by maps" in capsys.readouterr().err
+    assert f"by {name} " in capsys.readouterr().err
