@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from features.core.faults import FileMissing
 from flows.terminal import Verbosity, set_verbosity
 
 if TYPE_CHECKING:
@@ -15,11 +16,23 @@ if TYPE_CHECKING:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+class _File(click.Path):
+    """A file that is there; a missing one is the same fault as in a project file."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        path = super().convert(value, param, ctx)
+        if not (path.exists() or (self.allow_dash and value == "-")):
+            raise FileMissing(f"{str(path)!r} does not exist: check the path.")
+        return path
+
+
+FILE = _File(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 """A folder to write."""
 
-INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+INPUT = _File(dir_okay=False, allow_dash=True, path_type=Path)
 """An input file, or `-` for standard input."""
 
 OUTPUT = click.Path(dir_okay=False, allow_dash=True, path_type=Path)

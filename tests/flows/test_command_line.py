@@ -106,6 +106,14 @@ def test_a_wrong_word_is_one_sentence_that_names_the_help_of_its_command(capsys,
     assert capsys.readouterr().err == f"facetflow: {said} (FF001)\n"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["encode", "none", "-o", "x.parquet"], ["explain", "--graphs", "none", "a", "b"]]
+)
+def test_a_file_that_is_not_there_is_the_fault_that_it_is_elsewhere(capsys, arguments):
+    assert command_line.run(arguments) == 1
+    assert "'none' does not exist: check the path (FF101)." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("group", [[], ["parse"], ["models"], ["score"]])
 def test_a_bare_group_shows_its_help(capsys, group):
     assert command_line.run(group) == 0
