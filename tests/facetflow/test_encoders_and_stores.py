@@ -14,6 +14,7 @@ import facetflow
 from features.core.errors import RowError
 from features.core.faults import (
     CannotExplain,
+    DeviceMissing,
     EmptyText,
     NoRelease,
     NoStore,
@@ -203,36 +204,6 @@ def test_a_text_with_a_word_or_a_number_is_parsed(encoder_model: str) -> None:
     assert encoder_model
 
 
-def test_wrong_input_to_an_encoder_is_one_sentence(encoder: facetflow.Encoder, project: Path, tmp_path: Path) -> None:
-    def wrong(error: type[facetflow.FacetflowError], message: str, call) -> None:
-        with pytest.raises(error, match=message):
-            call()
-
-    wrong(
-        facetflow.SettingsError,
-        "no facet 'frame'; did you mean 'frames'",
-        lambda: encoder.similarity("a", "b", "frame"),
-    )
-    wrong(facetflow.InputError, "'a' is only one; give the other one as `b`", lambda: encoder.explain("a"))
-    wrong(facetflow.InputError, "pair 1 of 1 is not two sentences", lambda: encoder.explain([("a", "b", "c")]))
-    wrong(facetflow.InputError, "a sentence of pair 1 is empty", lambda: encoder.explain("a", " "))
-    wrong(facetflow.InputError, "sentence 2 of 2 is not a string but 3; leave it out", lambda: encoder.encode(["a", 3]))
-    wrong(
-        facetflow.InputError,
-        "sentence 1 of 1 is not a string but 3; leave it and its partner out",
-        lambda: encoder.similarity("a", [3]),
-    )
-    wrong(facetflow.ModelError, "No model or folder is called", lambda: facetflow.load_encoder(tmp_path / "none"))
-    wrong(
-        facetflow.ModelError, r"holds no encoder \(there is no modules.json\)", lambda: facetflow.load_encoder(project)
-    )
-    wrong(
-        facetflow.SettingsError,
-        "There is no device 'gpu'",
-        lambda: facetflow.load_encoder(encoder.folder, device="gpu"),
-    )
-
-
 def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, tmp_path: Path) -> None:
     for entry in (project / "runs" / "s3bert" / "current" / "encoder").iterdir():
         if entry.name != "facets.json":
@@ -302,6 +273,15 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.encode("a", batch_size="32"), OutOfRange),
         (lambda encoder: encoder.encode("a", batch_size=0), OutOfRange),
         (lambda encoder: encoder.encode_file("a.tsv", "a.parquet", processes="2"), OutOfRange),
+        (lambda encoder: encoder.encode(["a", 3]), NotTexts),
+        (lambda encoder: encoder.similarity("a", [3]), NotTexts),
+        (lambda encoder: encoder.explain("a"), NotTexts),
+        (lambda encoder: encoder.explain([("a", "b", "c")]), NotTexts),
+        (lambda encoder: encoder.explain("a", " "), EmptyText),
+        (lambda encoder: facetflow.load_encoder(encoder.folder, device="gpu"), DeviceMissing),
+        (lambda encoder: facetflow.load_encoder(encoder.folder.parents[3]), NotAnEncoder),
+        (lambda encoder: facetflow.load_encoder(encoder.folder / "none"), UnknownModel),
+        (lambda encoder: encoder.similarity("a", "b", "frame"), UnknownName),
         (lambda encoder: encoder.similarity("a", "b", ["srl"]), UnknownName),
         (lambda encoder: encoder.similarity("a", "b", 0), UnknownName),
         (lambda encoder: encoder.attribute("a", "b", ""), UnknownName),
@@ -313,6 +293,6 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),
     ],
 )
-def test_an_argument_of_a_wrong_type_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
+def test_a_wrong_argument_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
     with refused(error):
         call(encoder)
