@@ -1,9 +1,5 @@
-import doctest
-
 import pytest
 from graph_pairs import batch_of, measure
-
-from features.metrics import label_vectors, overlap
 
 
 def score(left, right, vectors):
@@ -48,10 +44,3 @@ def test_the_examples_of_the_paper(no_vectors):
 )
 def test_what_counts(left, right, value, no_vectors):
     assert score(left, right, no_vectors) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("module", [overlap, label_vectors])
-def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(module)
-    assert result.attempted > 0
-    assert result.failed == 0
