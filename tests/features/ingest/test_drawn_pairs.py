@@ -13,7 +13,7 @@ from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
 from features.ingest.building import Ingested, ingest
 from features.ingest.known import Known
-from tests.features.ingest.stored import stored
+from tests.features.ingest.ingests import stored
 
 DRAW = {"dev": 0.2, "test": 0.3}
 

@@ -12,11 +12,9 @@ from sentences import refused
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
 from features.core.types import SPLITS, RejectCode
-from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest.building import ingest
-from features.ingest.known import Known
+from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, LeakageSettings
 from features.sentences import sentence_id
-from tests.features.ingest.stored import stored
+from tests.features.ingest.ingests import run
 
 DRAW = {"dev": 0.2, "test": 0.3}
 
@@ -31,10 +29,6 @@ def texts(count, first=0):
 
 def corpus(file="papers.tsv", *, draw=DRAW, name="papers", split="train", **given):
     return CorpusSettings(dataset="texts", name=name, files={split: file}, draw=draw, **given)
-
-
-def run(base, *corpora, known=(), leakage=None, **given):
-    return ingest(corpora, leakage or LeakageSettings(), IngestSettings(), base, Known(*stored(*known)), **given)
 
 
 def splits_of(*parts, corpus="papers"):

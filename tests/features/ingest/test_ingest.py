@@ -1,6 +1,7 @@
 """Ingest by example: ids, shards, rejects, changed judgements, and a real corpus."""
 
 import hashlib
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -9,22 +10,22 @@ from sentences import refused
 
 from features.core.faults import UnknownShard
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
+from features.corpora.settings import CorpusSettings
 from features.ingest import corpus_pairs
-from features.ingest.building import ALGORITHM_VERSION, ingest
-from features.ingest.known import Known
+from features.ingest.building import ALGORITHM_VERSION
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import sentence_id
+from tests.features.ingest.ingests import pairs_of, run, write
 
 
-def test_tables_have_the_columns_of_the_store(four_pairs, run):
+def test_tables_have_the_columns_of_the_store(four_pairs):
     ingested = run(four_pairs)
 
     assert all(rows.schema == pl.Schema(SENTENCES) for rows in ingested.tables["sentences"].values())
     assert all(rows.schema == pl.Schema(PAIRS) for rows in ingested.tables["pairs"].values())
 
 
-def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
+def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs):
     positives = pairs_of(run(four_pairs)).filter(kind="positive")
 
     a, b = sentence_id("A."), sentence_id("B.")
@@ -34,20 +35,19 @@ def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs, run, pairs_of):
     assert positives["positive_id"].null_count() == 4
 
 
-def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path, write, run, stored, pairs_of):
+def test_an_earlier_ingest_is_repeated_from_the_files_of_today(tmp_path):
     rows = [("A.", "B.", 1), ("C.", "D.", 2), ("A.", "B.", 3)]
     write(tmp_path / "p.tsv", rows)
     first = run(tmp_path)
     write(tmp_path / "p.tsv", [("X.", "Y.", 1), *rows, ("A.", "B.", 4), ("C.", "Z.", 1)])
     ids = pairs_of(first)["pair_id"].to_list()
-    corpora, known = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})], Known(*stored())
     for admitted, expected in ((ids, pairs_of(first)), (ids[2:3], pairs_of(first).clear())):
-        again = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, known, admits={*admitted}.__contains__)
+        again = run(tmp_path, admits={*admitted}.__contains__)
         assert pairs_of(again).equals(expected), "a repeat without the one before it is none"
     assert not again.tables["sentences"]
 
 
-def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, write, run, pairs_of, monkeypatch):
+def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, monkeypatch):
     rows = [("A.", "B.", 1), ("A.", "B.", "x"), ("", "C.", 2), ("C.", "D.", ""), ("A.", "B.", 3)]
     write(tmp_path / "p.tsv", rows)
     whole = run(tmp_path)
@@ -60,7 +60,7 @@ def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, write, run, pa
     assert pairs_of(parts).equals(pairs_of(whole))
 
 
-def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_seen(tmp_path, write, run, pairs_of):
+def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_seen(tmp_path):
     write(
         tmp_path / "p.tsv",
         [("A  cat. ", "B."), ("A\u00a0cat.", "Cafe\u0301"), ("B.", "Café")],
@@ -78,7 +78,7 @@ def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_se
         assert (row["shard_a"], row["shard_b"]) == (placed[row["sentence_a"]], placed[row["sentence_b"]])
 
 
-def test_a_sentence_that_is_too_long_is_a_reject(tmp_path, write, run):
+def test_a_sentence_that_is_too_long_is_a_reject(tmp_path):
     write(tmp_path / "p.tsv", [("one two three", "B", 1), ("one two three four", "B", 1), ("C", "D", 1)])
 
     ingested = run(tmp_path, max_words=3)
@@ -99,7 +99,7 @@ def test_a_sentence_that_is_too_long_is_a_reject(tmp_path, write, run):
     assert not run(tmp_path, max_words=10**23).rejects, "a limit beyond 64 bits is none"
 
 
-def test_rejects_of_the_reader_come_through(tmp_path, write, run):
+def test_rejects_of_the_reader_come_through(tmp_path):
     write(tmp_path / "p.tsv", [("A", "B", "x"), ("C", "", 1), ("C", "D", 1)])
 
     ingested = run(tmp_path)
@@ -111,13 +111,13 @@ def test_rejects_of_the_reader_come_through(tmp_path, write, run):
     assert ingested.report.rejected == 2
 
 
-def test_changed_judgements_are_reported_and_not_taken_over(tmp_path, write, run, stored):
+def test_changed_judgements_are_reported_and_not_taken_over(tmp_path):
     header = "sentence_a\tsentence_b\tscore\tlabel"
     write(tmp_path / "p.tsv", [("A", "B", 1, "x"), ("C", "D", 2, "y"), ("E", "F", "", "")], header)
     first = run(tmp_path)
     write(tmp_path / "p.tsv", [("A", "B", 1, "x"), ("E", "F", 3, ""), ("C", "D", 2, "z")], header)
 
-    second = run(tmp_path, *stored(first))
+    second = run(tmp_path, known=[first])
 
     assert second.tables["pairs"] == {}
     assert second.report.splits[0].changed == 2
@@ -130,35 +130,36 @@ def test_changed_judgements_are_reported_and_not_taken_over(tmp_path, write, run
     ]
 
 
-def test_one_pair_in_two_corpora_is_two_pairs_of_the_same_sentences(four_pairs, run, pairs_of):
+def test_one_pair_in_two_corpora_is_two_pairs_of_the_same_sentences(four_pairs):
     corpora = [CorpusSettings(dataset="pairs", name=name, files={"train": "p.tsv"}) for name in ("x", "y")]
 
-    ingested = run(four_pairs, corpora=corpora)
+    ingested = run(four_pairs, *corpora)
 
     assert ingested.report.new_sentences == 5
     assert pairs_of(ingested)["pair_id"].n_unique() == 16
 
 
-def test_known_tables_that_contradict_each_other_are_refused(four_pairs, run, stored):
-    sentences, *others = stored(run(four_pairs))
+def test_known_tables_that_contradict_each_other_are_refused(four_pairs):
+    first = run(four_pairs)
+    lacking = {shard: rows.head(1) for shard, rows in first.tables["sentences"].items()}
 
     with refused(UnknownShard):
-        run(four_pairs, sentences.head(1), *others)
+        run(four_pairs, known=[replace(first, tables={**first.tables, "sentences": lacking})])
 
 
-def test_new_shards_are_numbered_after_the_known_ones(four_pairs, write, run, stored):
-    sentences, pairs, labels = stored(run(four_pairs))
-    sentences = sentences.with_columns(shard=pl.lit("sentences-00041"))
-    pairs = pairs.with_columns(shard=pl.lit("pairs-100000"))
+def test_new_shards_are_numbered_after_the_known_ones(four_pairs):
+    first = run(four_pairs)
+    names = {"sentences": ["sentences-00041"], "pairs": ["pairs-99999", "pairs-100000"], "labels": []}
+    later = {table: dict(zip(names[table], shards.values(), strict=True)) for table, shards in first.tables.items()}
     write(four_pairs / "p.tsv", [("A.", "B.", 1), ("New.", "Newer.", 1)])
 
-    ingested = run(four_pairs, sentences, pairs, labels)
+    ingested = run(four_pairs, known=[replace(first, tables=later)])
 
     assert list(ingested.tables["sentences"]) == ["sentences-00042"]
     assert list(ingested.tables["pairs"]) == ["pairs-100001", "pairs-100002"]
 
 
-def test_the_report_is_data(four_pairs, run):
+def test_the_report_is_data(four_pairs):
     report = run(four_pairs).report
 
     assert type(report).model_validate_json(report.model_dump_json()) == report
@@ -166,7 +167,7 @@ def test_the_report_is_data(four_pairs, run):
     assert (split.corpus, split.split, split.rows, split.new, split.repeats) == ("pairs", "train", 4, 4, 1)
 
 
-def test_what_a_build_gives_is_pinned(four_pairs, write, run, pairs_of):
+def test_what_a_build_gives_is_pinned(four_pairs):
     """Raise ALGORITHM_VERSION when this changes: stores that were built before hold other ids or negatives."""
     write(four_pairs / "p.tsv", [(f"Sentence {n}.", f"Sentence {n + 7}.", n % 5) for n in range(40)])
     ids = pairs_of(run(four_pairs, pairs_per_shard=16))["pair_id"].to_list()
@@ -175,22 +176,22 @@ def test_what_a_build_gives_is_pinned(four_pairs, write, run, pairs_of):
     assert hashlib.sha256(" ".join(ids).encode()).hexdigest()[:16] == "66cb38d92bfdaa9f"
 
 
-def test_the_repeats_of_the_sts_benchmark_are_kept(shared, run, stored, pairs_of):
+def test_the_repeats_of_the_sts_benchmark_are_kept(shared):
     files = {split: f"bamboo/sts/orig.{split}.txt.gz" for split in ("train", "dev")}
     corpus = CorpusSettings(dataset="stsb", name="sts", files=files)
 
-    ingested = run(shared / "data", corpora=[corpus])
+    ingested = run(shared / "data", corpus)
 
     train, dev = ingested.report.splits
     assert (train.new, train.repeats, train.negatives) == (5749, 43, 5749)
     assert (dev.new, dev.negatives) == (1500, 0)
     assert pairs_of(ingested)["pair_id"].n_unique() == 5749 * 2 + 1500
-    again = run(shared / "data", *stored(ingested), corpora=[corpus])
+    again = run(shared / "data", corpus, known=[ingested])
     assert (again.tables["sentences"], again.tables["pairs"], again.rejects) == ({}, {}, [])
     assert [(split.known, split.changed) for split in again.report.splits] == [(5749, 0), (1500, 0)]
 
 
-def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
+def test_a_file_that_was_cut_off_is_told(tmp_path):
     rows = [(f"A {n}.", f"B {n}.") for n in range(10)]
     write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
     first = run(tmp_path)
@@ -205,45 +206,45 @@ def test_a_file_that_was_cut_off_is_told(tmp_path, write, run, stored):
         (4, ["Of the 10 pairs that the store has of 'pairs', only 4 were read again"]),
     ):
         write(tmp_path / "p.tsv", rows[:kept], "sentence_a\tsentence_b")
-        again = run(tmp_path, *stored(first))
+        again = run(tmp_path, known=[first])
         assert [str(each).partition(":")[0].partition(", or left")[0] for each in again.report.shrunk] == told
 
 
-def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path, write, run, stored):
+def test_negatives_that_the_settings_no_longer_ask_for_are_told(tmp_path):
     write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
     first = run(tmp_path)
-    assert first.report.faults == run(tmp_path, *stored(first)).report.faults == []
+    assert first.report.faults == run(tmp_path, known=[first]).report.faults == []
     none = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
-    (told,) = run(tmp_path, *stored(first), corpora=[none]).report.faults
+    (told,) = run(tmp_path, none, known=[first]).report.faults
     assert str(told).startswith("The store has 4 negatives of 'pairs' in train, which `negatives` no longer names:")
 
 
-def test_rows_that_repeat_a_pair_are_told(tmp_path, write, run, stored):
+def test_rows_that_repeat_a_pair_are_told(tmp_path):
     rows = [(f"A {n}.", f"B {n}.") for n in range(4)]
     write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
     first = run(tmp_path)
     write(tmp_path / "p.tsv", rows + rows[:3], "sentence_a\tsentence_b")  # an export appended to another
-    (told,) = run(tmp_path, *stored(first)).report.faults
+    (told,) = run(tmp_path, known=[first]).report.faults
     assert str(told).startswith("3 rows of 'pairs' repeat pairs of the same split: all are kept")
 
 
-def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path, write, run, stored):
+def test_pairs_that_moved_to_another_split_are_not_called_cut_off(tmp_path):
     write(tmp_path / "p.tsv", [(f"A {n}.", f"B {n}.") for n in range(4)], "sentence_a\tsentence_b")
     first = run(tmp_path)
     moved = CorpusSettings(dataset="pairs", name="pairs", files={"dev": "p.tsv"})
-    report = run(tmp_path, *stored(first), corpora=[moved]).report
+    report = run(tmp_path, moved, known=[first]).report
     for told in (*report.shrunk, *report.settled().shrunk):
         assert "are no longer in its files, or in another split of them" in str(told)
 
 
-def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run, stored):
+def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path):
     write(tmp_path / "p.tsv", [("A 1.", "B 1."), ("A 2.", "B 2.")], "sentence_a\tsentence_b")
 
     def of(name):
         columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b"}
-        return [CorpusSettings(dataset="pairs", name=name, files={"train": "p.tsv"}, columns=columns)]
+        return CorpusSettings(dataset="pairs", name=name, files={"train": "p.tsv"}, columns=columns)
 
-    again = run(tmp_path, *stored(run(tmp_path, corpora=of("before"))), corpora=of("now"))
+    again = run(tmp_path, of("now"), known=[run(tmp_path, of("before"))])
     (told,) = again.report.shrunk
     assert (told.corpus, told.stored, told.named) == ("before", 2, False)
     assert str(told).startswith("The store has 2 pairs of a corpus 'before' that the project file does not name: they")
@@ -268,13 +269,13 @@ def test_a_corpus_that_the_project_no_longer_names_is_told(tmp_path, write, run,
         ),
     ],
 )
-def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored, labels, told):
+def test_missing_labels_and_two_spellings_are_told(tmp_path, labels, told):
     rows = [(f"A {n}.", f"B {n}.", label) for n, label in enumerate(labels)]
     write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b\tmeaning")
     columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "meaning"}
-    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)]
-    first = run(tmp_path, corpora=corpora)
-    again = run(tmp_path, *stored(first), corpora=corpora)
+    corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)
+    first = run(tmp_path, corpus)
+    again = run(tmp_path, corpus, known=[first])
     for ingested in (first, again):
         said = [str(each) for each in ingested.report.faults]
         assert len(said) == len(told)
@@ -282,12 +283,11 @@ def test_missing_labels_and_two_spellings_are_told(tmp_path, write, run, stored,
 
 
 @pytest.mark.parametrize("german", [0, 2, 20])
-def test_a_corpus_that_is_not_english_is_told(tmp_path, write, run, german):
+def test_a_corpus_that_is_not_english_is_told(tmp_path, german):
     rows = [(f"The dog number {n} sleeps.", f"Der Hund Nummer {n} schläft auf dem Sofa.") for n in range(20)]
     rows = [(a, b if n < german else f"{a[:-1]} well.") for n, (a, b) in enumerate(rows)]
     write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b")
-    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"})]
-    told = [str(fault) for fault in run(tmp_path, corpora=corpora).report.faults]
+    told = [str(fault) for fault in run(tmp_path).report.faults]
     assert len(told) == (german == 20)
     assert all(said.startswith("20 of 40 texts looked at in 'pairs' seem not to be English (German: ") for said in told)
 
@@ -300,14 +300,14 @@ def test_a_corpus_that_is_not_english_is_told(tmp_path, write, run, german):
         (("label", ["yes", "yes", "yes", "", "no"]), None),
     ],
 )
-def test_two_judgements_of_one_pair_are_told(tmp_path, write, run, stored, judgement, told):
+def test_two_judgements_of_one_pair_are_told(tmp_path, judgement, told):
     name, values = judgement
     pairs = [("A.", "B."), ("A. ", "B."), ("A.", "B."), ("A.", "B."), ("B.", "A.")]
     write(tmp_path / "p.tsv", [(*pair, value) for pair, value in zip(pairs, values, strict=True)], f"a\tb\t{name}")
     columns = {"sentence_a": "a", "sentence_b": "b", name: name}
-    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns, negatives=())]
-    first = run(tmp_path, corpora=corpora)
-    for ingested in (first, run(tmp_path, *stored(first), corpora=corpora)):
+    corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns, negatives=())
+    first = run(tmp_path, corpus)
+    for ingested in (first, run(tmp_path, corpus, known=[first])):
         said = [str(each) for each in ingested.report.faults if "more than once" in str(each)]
         start = "1 pair of sentences is in 'pairs' more than once with different "
         assert [sentence.removeprefix(start)[: len(told or "")] for sentence in said] == ([told] if told else [])
@@ -341,14 +341,14 @@ def test_two_judgements_of_one_pair_are_told(tmp_path, write, run, stored, judge
     ],
     ids=["emptied", "all emptied", "emptied more", "filled in", "all filled in", "new without"],
 )
-def test_a_stored_label_that_is_emptied_in_the_file_is_not_missing(tmp_path, write, run, stored, before, now, told):
+def test_a_stored_label_that_is_emptied_in_the_file_is_not_missing(tmp_path, before, now, told):
     columns = {"sentence_a": "sentence_a", "sentence_b": "sentence_b", "label": "meaning"}
-    corpora = [CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)]
+    corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, columns=columns)
     ingested = None
     for labels in (before, now):
         rows = [(f"A {n}.", f"B {n}.", label) for n, label in enumerate(labels)]
         write(tmp_path / "p.tsv", rows, "sentence_a\tsentence_b\tmeaning")
-        ingested = run(tmp_path, *(stored(ingested) if ingested else ()), corpora=corpora)
+        ingested = run(tmp_path, corpus, known=[ingested] if ingested else ())
     said = [str(each) for each in ingested.report.faults]
     assert len(said) == len(told)
     assert all(sentence.startswith(start) for sentence, start in zip(said, told, strict=True))

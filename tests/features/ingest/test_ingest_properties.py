@@ -16,7 +16,7 @@ from features.ingest.building import Ingested, ingest
 from features.ingest.known import Known
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import normalise, sentence_id
-from tests.features.ingest.stored import stored
+from tests.features.ingest.ingests import stored
 
 Row = tuple[str, str, str]
 

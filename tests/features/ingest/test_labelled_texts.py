@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest.building import ingest
-from features.ingest.known import Known
+from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
 from features.ingest.report import ShrunkReport
 from features.schemas import LABELS
 from features.sentences import sentence_id
-from tests.features.ingest.stored import stored
+from tests.features.ingest.ingests import run
 
 NLI = "premise\thypothesis\tlabel\nA cat.\tA pet.\tentailment\nA cat.\tA dog.\tcontradiction\nA hut.\tA tin.\tneutral\n"
 NLI_COLUMNS = {"sentence_a": "premise", "sentence_b": "hypothesis", "label": "label"}
@@ -40,11 +38,6 @@ CAPTIONS = corpus("flickr30k", "captions.tsv")
 SNLI = corpus("snli", "nli.tsv")
 TEXTS = corpus("texts", "papers.tsv")
 MR = corpus("mr", "mr.txt")
-
-
-def run(base, *corpora, known=(), leakage=None, admits=None, **settings):
-    sizes = IngestSettings(**settings)
-    return ingest(corpora, leakage or LeakageSettings(), sizes, base, Known(*stored(*known)), admits=admits)
 
 
 def rows_of(shards):

@@ -9,6 +9,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSetti
 from features.ingest.building import ingest
 from features.ingest.known import Known
 from features.sentences import sentence_id
+from tests.features.ingest.ingests import pairs_of, run, stored, write
 
 
 def guarded(mode, **files):
@@ -17,7 +18,7 @@ def guarded(mode, **files):
 
 
 @pytest.fixture
-def leaking(tmp_path, write):
+def leaking(tmp_path):
     write(
         tmp_path / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "a CAT, sleeps", 2), ("D.", "E.", 3), ("F.", "...", 4)]
     )
@@ -26,7 +27,7 @@ def leaking(tmp_path, write):
     return tmp_path
 
 
-def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaking, run):
+def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaking):
     ingested = run(leaking, leakage=guarded("drop", one="one.tsv", two="two.tsv"))
 
     assert {reject.code for reject in ingested.rejects} == {RejectCode.LEAKED}
@@ -38,7 +39,7 @@ def test_pairs_with_a_sentence_of_an_evaluation_set_are_dropped_from_train(leaki
     assert texts == ["F.", "..."]  # punctuation alone is no sentence that leaks
 
 
-def test_letters_that_are_not_ascii_count(tmp_path, write, run):
+def test_letters_that_are_not_ascii_count(tmp_path):
     rows = [("Das Café ist groß.", "B.", 1), ("Das Cafe ist groß.", "D.", 2), ("Call a_b.", "E.", 3)]
     write(tmp_path / "p.tsv", rows)
     write(tmp_path / "one.tsv", [("das CAFÉ ist groß", "call A_B!", 1)])
@@ -48,7 +49,7 @@ def test_letters_that_are_not_ascii_count(tmp_path, write, run):
     assert found == ["p.tsv:2: 'Das Café ist groß.'", "p.tsv:4: 'Call a_b.'"]
 
 
-def test_leaks_are_only_counted_where_asked(leaking, run):
+def test_leaks_are_only_counted_where_asked(leaking):
     ingested = run(leaking, leakage=guarded("report", one="one.tsv"))
 
     counts = ingested.report.splits[0]
@@ -56,18 +57,18 @@ def test_leaks_are_only_counted_where_asked(leaking, run):
     assert ingested.rejects == []
 
 
-def test_only_training_splits_are_guarded(leaking, run):
+def test_only_training_splits_are_guarded(leaking):
     corpus = CorpusSettings(dataset="pairs", files={"dev": "p.tsv"})
 
-    ingested = run(leaking, corpora=[corpus], leakage=guarded("drop", one="one.tsv"))
+    ingested = run(leaking, corpus, leakage=guarded("drop", one="one.tsv"))
 
     assert (ingested.report.splits[0].new, ingested.report.splits[0].leaked) == (4, 0)
 
 
-def test_a_leak_that_is_stored_already_is_reported(leaking, run, stored):
+def test_a_leak_that_is_stored_already_is_reported(leaking):
     first = run(leaking)
 
-    second = run(leaking, *stored(first), leakage=guarded("drop", one="one.tsv", two="two.tsv"))
+    second = run(leaking, known=[first], leakage=guarded("drop", one="one.tsv", two="two.tsv"))
 
     counts = second.report.splits[0]
     assert (counts.known, counts.leaked, counts.leaked_stored, counts.dropped) == (4, 3, 3, 0)
@@ -75,12 +76,12 @@ def test_a_leak_that_is_stored_already_is_reported(leaking, run, stored):
     assert second.rejects == []
 
 
-def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking, write, run, stored, pairs_of):
+def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking):
     write(leaking / "p.tsv", [("A cat sleeps.", "B.", 1), ("C.", "D.", 2), ("E.", "F.", 3)])
     without = CorpusSettings(dataset="pairs", files={"train": "p.tsv"}, negatives=())
-    first = run(leaking, corpora=[without])
+    first = run(leaking, without)
 
-    second = run(leaking, *stored(first), leakage=guarded("drop", one="one.tsv"))
+    second = run(leaking, known=[first], leakage=guarded("drop", one="one.tsv"))
 
     negatives = pairs_of(second)
     assert negatives.height == 2
@@ -88,21 +89,21 @@ def test_a_leak_that_is_stored_already_gets_no_negative_and_gives_none(leaking, 
     assert not {sentence_id("A cat sleeps."), sentence_id("B.")} & set(negatives["sentence_b"])
 
 
-def test_what_a_classifier_is_trained_on_is_not_guarded(leaking, run):
+def test_what_a_classifier_is_trained_on_is_not_guarded(leaking):
     for split, text in (("train", "A cat sleeps."), ("test", "A dog.")):
         (leaking / f"{split}.tsv").write_text(f"text\tlabel\n{text}\tx\nA bird.\ty\n")
     classes = EvaluationSet(dataset="texts", files={"train": "train.tsv", "test": "test.tsv"})
     assert run(leaking, leakage=LeakageSettings(evaluation=(classes,))).report.splits[0].leaked == 0
 
 
-def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking, write, run):
+def test_an_evaluation_set_that_cannot_be_read_stops_the_ingest(leaking):
     write(leaking / "bad.tsv", [("A", "B", "x")])
 
     with refused(RowWrong):
         run(leaking, leakage=guarded("drop", bad="bad.tsv"))
 
 
-def test_the_leaks_of_captions_into_the_test_sets_are_found(shared, run):
+def test_the_leaks_of_captions_into_the_test_sets_are_found(shared):
     corpus = CorpusSettings(
         dataset="flickr30k", files={"train": "flickr30k/train.tsv.gz"}, caption_pairs=1, negatives=()
     )
@@ -113,7 +114,7 @@ def test_the_leaks_of_captions_into_the_test_sets_are_found(shared, run):
         ]
     )
 
-    ingested = run(shared / "data", corpora=[corpus], leakage=leakage)
+    ingested = run(shared / "data", corpus, leakage=leakage)
     report = ingested.report
 
     assert report.splits[0].rows == 29000
@@ -132,7 +133,7 @@ def test_the_leaks_of_captions_into_the_test_sets_are_found(shared, run):
         ([("A.", "D.")], None),
     ],
 )
-def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, stored):
+def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said):
     write(tmp_path / "train.tsv", [("A.", "B."), ("C.", "D."), ("E.", "F.")], "sentence_a\tsentence_b")
     write(tmp_path / "dev.tsv", dev, "sentence_a\tsentence_b")
     corpora = [
@@ -140,8 +141,8 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
         CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"}),
     ]
 
-    first = run(tmp_path, corpora=corpora)
-    again = run(tmp_path, *stored(first), corpora=corpora)
+    first = run(tmp_path, *corpora)
+    again = run(tmp_path, *corpora, known=[first])
     # Pairs of corpora that are not read again are told of once, too.
     unread = ["pairs", "two"]
     other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, Known(*stored(first)), unread=unread)
@@ -152,14 +153,14 @@ def test_a_dev_that_is_mostly_train_is_told(tmp_path, dev, said, write, run, sto
         assert [str(overlap).partition(":")[0] for overlap in report.overlaps] == ([said] if said else [])
 
 
-def test_a_dev_pair_that_was_drawn_as_a_negative_of_train_is_none_of_train(tmp_path, write, run, stored, pairs_of):
+def test_a_dev_pair_that_was_drawn_as_a_negative_of_train_is_none_of_train(tmp_path):
     write(tmp_path / "train.tsv", [("A.", "B."), ("C.", "D."), ("E.", "F.")], "sentence_a\tsentence_b")
     corpora = [CorpusSettings(dataset="pairs", files={"train": "train.tsv"})]
-    negatives = pairs_of(run(tmp_path, corpora=corpora)).filter(kind="negative")
+    negatives = pairs_of(run(tmp_path, *corpora)).filter(kind="negative")
     text = {sentence_id(f"{letter}."): f"{letter}." for letter in "ABCDEF"}
     dev = [(text[a], text[b]) for a, b in negatives.select("sentence_a", "sentence_b").iter_rows()]
     write(tmp_path / "dev.tsv", dev, "sentence_a\tsentence_b")
-    first = run(tmp_path, corpora=[*corpora, CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"})])
+    first = run(tmp_path, *corpora, CorpusSettings(dataset="pairs", name="two", files={"dev": "dev.tsv"}))
     known = Known(*stored(first))
     other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, known, unread=["pairs", "two"])
     assert first.report.overlaps == other.report.overlaps == []

@@ -17,7 +17,7 @@ from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from tests.features.ingest.stored import stored
+from tests.features.ingest.ingests import stored
 
 CORPORA = (CorpusSettings(dataset="pairs", name="mine", files={"train": "p.tsv"}),)
 ROWS = (
