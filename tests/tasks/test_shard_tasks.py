@@ -142,14 +142,7 @@ def test_what_is_committed_is_not_made_again(store, amr):
 
 def test_a_shard_is_made_again_under_another_fingerprint(store, amr):
     commit(store, make_shard(job(store, "amr", FIRST, sentences=(FIRST,)), amr))
-    other = ShardJob(
-        Path(store.location),
-        "amr",
-        FIRST,
-        fingerprint(RECIPES["amr"], ["other"]),
-        store.versions(),
-        {"sentences": (FIRST,)},
-    )
+    other = replace(job(store, "amr", FIRST, sentences=(FIRST,)), fingerprint=fingerprint(RECIPES["amr"], ["other"]))
     assert make_shard(other, amr).fingerprint == other.fingerprint
 
 
