@@ -234,23 +234,21 @@ def test_a_folder_that_is_no_parser(tmp_path: Path) -> None:
         load(settings(model=str(tmp_path)))
 
 
-def test_a_generator_is_no_parser(damaged: Path) -> None:
-    (damaged / "amrlib_meta.json").write_text(json.dumps({"model_type": "gtos", "inference_module": ".generate_xfm"}))
-    with refused(NotThisModel):
-        load(settings(model=str(damaged)))
+GENERATOR = json.dumps({"model_type": "gtos", "inference_module": ".generate_xfm"})
+FOREIGN_CODE = json.dumps(
+    {"inference_module": "torch.hub", "inference_class": "load", "model_fn": "f", "kwargs": {"source": "local"}}
+)
 
 
-def test_a_module_that_would_run_code_of_the_folder_is_no_parser(damaged: Path) -> None:
-    named = {"inference_module": "torch.hub", "inference_class": "load", "model_fn": "f", "kwargs": {"source": "local"}}
-    (damaged / "amrlib_meta.json").write_text(json.dumps(named))
+@pytest.mark.parametrize(
+    ("description", "fault"),
+    [(GENERATOR, NotThisModel), (FOREIGN_CODE, NotThisModel), ("{", ModelDamaged)],
+    ids=["a generator", "code of the folder", "no JSON"],
+)
+def test_what_is_described_as_no_parser_is_refused(damaged: Path, description: str, fault: type) -> None:
+    (damaged / "amrlib_meta.json").write_text(description)
     (damaged / "hubconf.py").write_text("def f(**_): pass")
-    with refused(NotThisModel):
-        load(settings(model=str(damaged)))
-
-
-def test_a_description_that_cannot_be_read(damaged: Path) -> None:
-    (damaged / "amrlib_meta.json").write_text("{")
-    with refused(ModelDamaged):
+    with refused(fault):
         load(settings(model=str(damaged)))
 
 
