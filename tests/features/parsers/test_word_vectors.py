@@ -11,6 +11,7 @@ from features.core.faults import Conflict, FileEmpty, FileMissing, RowWrong
 from features.metrics.label_vectors import LabelVectors
 from features.parsers.label_vectors import TextVectors, load
 from features.parsers.settings import LabelVectorSettings
+from features.schemas import LABEL_VECTORS
 from features.stages.label_vectors import embed_labels
 
 AMR_ROWS = pl.DataFrame(
@@ -42,7 +43,7 @@ def test_a_compressed_file_with_counts_in_its_first_line(glove: Path, tmp_path: 
 
 def test_labels_are_looked_up_by_their_words(glove: Path) -> None:
     output = embed_labels(AMR_ROWS, load(LabelVectorSettings(backend="glove", file=glove)))
-    assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
+    assert output.rows.schema == pl.Schema(LABEL_VECTORS)
     assert output.rows["label"].to_list() == ["boy", "want"]
     assert LabelVectors.from_rows(output.rows)
 
@@ -108,7 +109,7 @@ def test_cat_is_nearer_to_kitten_than_to_idea(encoder_name: str) -> None:
 @pytest.mark.slow
 def test_a_shard_without_graphs(encoder_name: str) -> None:
     output = embed_labels(AMR_ROWS.clear(), load(LabelVectorSettings(model=encoder_name, device="cpu")))
-    assert dict(output.rows.schema) == {"label": pl.String(), "vector": pl.List(pl.Float32())}
+    assert output.rows.schema == pl.Schema(LABEL_VECTORS)
     assert output.rows.height == 0
 
 
