@@ -11,13 +11,11 @@ from features.corpora.settings import CorpusSettings
 # (dataset, layout): file name, text, what is read of it: (a, b, score, label) or the reason why a row is skipped.
 Expected = list[tuple[str, str, float | None, str | None] | str]
 
-
 NLI_LINES = [
     {"gold_label": "entailment", "sentence1": 'A "cat" sleeps.', "sentence2": "A cat rests.", "pairID": "1"},
     {"gold_label": "neutral", "sentence1": "A dog runs.", "sentence2": "It is late."},
     {"gold_label": "-", "sentence1": "A dog runs.", "sentence2": "A dog hunts."},
 ]
-
 
 NLI_TEXT = (
     "gold_label\tsentence1_binary_parse\tsentence1\tsentence2\tpairID\n"
@@ -25,28 +23,22 @@ NLI_TEXT = (
     "neutral\t( A dog )\tA dog runs.\tIt is late.\t2\n-\t( A dog )\tA dog runs.\tA dog hunts.\t3\n"
 )
 
-
 NLI_READ: Expected = [
     ('A "cat" sleeps.', "A cat rests.", None, "entailment"),
     ("A dog runs.", "It is late.", None, "neutral"),
     "no gold label",
 ]
 
-
 NLI_PLAIN = (
     "premise\thypothesis\tlabel\n"
     '"A ""cat"" sleeps."\tA cat rests.\tentailment\nA dog runs.\tIt is late.\tneutral\nA dog runs.\tA dog hunts.\t-\n'
 )
 
-
 LABELLED = "id\tsentence1\tsentence2\tlabel\n1\tA cat .\tA tomcat .\t1\n2\tA cat .\tA dog .\t0\n"
-
 
 LABELLED_READ: Expected = [("A cat .", "A tomcat .", None, "1"), ("A cat .", "A dog .", None, "0")]
 
-
 CAPTIONS: Expected = [("One", "Two", None, None), ("One", "Three", None, None), ("Two", "Three", None, None)]
-
 
 PIT2015 = [
     ("A tomcat", "(3, 2)"),
