@@ -17,8 +17,8 @@ from features.core.errors import RunError
 from flows.server import api_watch
 from flows.server.api_watch import ApiWatch
 from flows.server.local_run import _of_ours
-from flows.server.own_server import OwnServer
 from flows.server.prefect_address import PRIVATE, standing
+from tests.flows.server.conftest import serving
 
 SCRIPT = """
 from flows.server import api_watch
@@ -162,22 +162,20 @@ def test_a_server_that_is_killed_in_the_middle_is_named_and_shards_are_not_blame
     project.write(120, sentences=8, per_shard=8)
     script = tmp_path / "impatient.py"
     script.write_text(SCRIPT)
-    server = OwnServer()
-    try:
-        server.wait_until_ready()
-        with subprocess.Popen(
+    with (
+        serving() as server,
+        subprocess.Popen(
             [sys.executable, str(script), "build"],
             cwd=project.folder,
             env={**facetflow.environment, "PREFECT_API_URL": server.address},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        ) as build:
-            wait_until(lambda: project.has_committed("amr"), "the first commit of graphs", 300)
-            server._process.kill()
-            output, _ = build.communicate(timeout=300)
-    finally:
-        server.stop()
+        ) as build,
+    ):
+        wait_until(lambda: project.has_committed("amr"), "the first commit of graphs", 300)
+        server._process.kill()
+        output, _ = build.communicate(timeout=300)
     assert build.returncode == 1, output
     assert output.count(f"The Prefect server at {server.url} no longer answers: start it again") == 1
     assert "Traceback" not in output

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from flows.server import up_record
-from flows.server.own_server import OwnServer
+from tests.flows.server.conftest import serving
 
 WRONG = [None, "Basic", "Bearer x", f"Basic {base64.b64encode(b'facetflow:wrong').decode()}"]
 SOCKETS = ["events/in", "events/out", "logs/out", "task_runs/subscriptions/scheduled"]
@@ -110,9 +110,7 @@ def test_the_password_is_in_no_command_line_and_no_log(server):
 def test_a_lasting_server_keeps_its_database_to_its_owner_and_its_port_while_it_is_restarted(tmp_path):
     database = tmp_path / "prefect.db"
     database.touch(mode=0o644)  # of an earlier version
-    server = OwnServer(tmp_path)
-    try:
-        server.wait_until_ready()
+    with serving(tmp_path) as server:
         before = server.address
         modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.glob("prefect.db*")}
         assert modes == dict.fromkeys(["prefect.db", "prefect.db-wal", "prefect.db-shm"], 0o600)
@@ -124,8 +122,6 @@ def test_a_lasting_server_keeps_its_database_to_its_owner_and_its_port_while_it_
         server.wait_until_ready()
         assert server.address == before, "the worker goes on with the password that it was given"
         assert httpx.get(f"{server.address}/version").status_code == 200
-    finally:
-        server.stop()
     with _listening(server.port):
         pass
 

@@ -1,15 +1,13 @@
 """A server of `facetflow up` that lost its database, or takes long to restart: `up` goes on, and so do schedules."""
 
-from pathlib import Path
-
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
 
 from flows.deployments import deploy_lost
-from flows.server import services, up_record
-from flows.server.own_server import OwnServer
+from flows.server import up_record
 from flows.server.prefect_address import talking_to
+from tests.flows.server.conftest import Server, serving
 
 
 @pytest.fixture(autouse=True)
@@ -33,34 +31,29 @@ def test_projects_of_all_folders_are_registered_again_with_their_schedules(proje
         up_record.record_project(files[-1], "0 3 * * *" if name == "ours" else None)
     up_record.record_project(files[0], None)
     files[2].unlink()
-    server = OwnServer(state)
-    try:
-        server.wait_until_ready()
-        # Prefect's client asks again where SQLite was busy for a moment.
-        with talking_to(server.address), get_client(sync_client=True) as client:
-            deploy_lost()
-            said = capsys.readouterr().err
-            assert "The server has lost its projects; registered again: refresh/ours, train_encoder/ours" in said
-            assert "registered again: refresh/theirs" in said
-            assert said.count("The refresh is scheduled") == said.count("The refresh has no schedule yet") == 1
-            assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
-            (schedule,) = client.read_deployment_by_name("refresh/ours").schedules
-            assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
-            client.delete_work_pool("facetflow")
-            deploy_lost()
-            assert "has lost its projects; registered again: refresh/ours" in capsys.readouterr().err
-            theirs = client.read_deployment_by_name("refresh/theirs")
-            assert theirs.work_pool_name == "facetflow"
-            assert theirs.schedules == []
-            client.delete_deployment(theirs.id)
-            deploy_lost()
-            said = capsys.readouterr().err
-            assert f"The server lacks the project {str(files[1])!r}: `facetflow up --project " in said
-            assert "ours" not in said
-            with pytest.raises(ObjectNotFound):
-                client.read_deployment_by_name("refresh/theirs")
-    finally:
-        server.stop()
+    # Prefect's client asks again where SQLite was busy for a moment.
+    with serving(state) as server, talking_to(server.address), get_client(sync_client=True) as client:
+        deploy_lost()
+        said = capsys.readouterr().err
+        assert "The server has lost its projects; registered again: refresh/ours, train_encoder/ours" in said
+        assert "registered again: refresh/theirs" in said
+        assert said.count("The refresh is scheduled") == said.count("The refresh has no schedule yet") == 1
+        assert f"has lost the project {str(files[2])!r}, and it cannot be registered again: " in said
+        (schedule,) = client.read_deployment_by_name("refresh/ours").schedules
+        assert (schedule.schedule.cron, schedule.active) == ("0 3 * * *", True)
+        client.delete_work_pool("facetflow")
+        deploy_lost()
+        assert "has lost its projects; registered again: refresh/ours" in capsys.readouterr().err
+        theirs = client.read_deployment_by_name("refresh/theirs")
+        assert theirs.work_pool_name == "facetflow"
+        assert theirs.schedules == []
+        client.delete_deployment(theirs.id)
+        deploy_lost()
+        said = capsys.readouterr().err
+        assert f"The server lacks the project {str(files[1])!r}: `facetflow up --project " in said
+        assert "ours" not in said
+        with pytest.raises(ObjectNotFound):
+            client.read_deployment_by_name("refresh/theirs")
 
 
 def test_a_project_that_was_moved_is_not_missed(tmp_path, state, monkeypatch, capsys):
@@ -75,18 +68,11 @@ def test_a_project_that_was_moved_is_not_missed(tmp_path, state, monkeypatch, ca
 
 
 @pytest.mark.parametrize("silences", [0, 4])
-def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(silences, monkeypatch, capsys):
+def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(silences, keep_running, capsys):
     events = []
 
-    class Ending:
+    class Ending(Server):
         """A server that ends seven times in a row, and then answers after some silences."""
-
-        url, address, credentials = (
-            "http://127.0.0.1:1/api",
-            "http://facetflow:secret@127.0.0.1:1/api",
-            "facetflow:secret",
-        )
-        log_before = Path("server.log.1")
 
         def ended(self):
             return events.count("restart") < 7
@@ -100,10 +86,6 @@ def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(sil
         def stop(self):
             events.append("stop")
 
-    class Worker:
-        def poll(self):
-            return None
-
     def answers(*_, **__):
         if events.count("restart") < 7:
             return False
@@ -112,62 +94,8 @@ def test_up_outlives_a_server_that_ends_often_and_takes_long_to_be_restarted(sil
             raise KeyboardInterrupt
         return events[-1] == "answer"
 
-    monkeypatch.setattr(services, "_start_server", lambda *_: Ending())
-    monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
-    monkeypatch.setattr(services, "_end", lambda _: None)
-    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
-    monkeypatch.setattr(services, "answers", answers)
-    monkeypatch.setattr(services, "_LOOK_EVERY", 0.0)
-    monkeypatch.setattr(services, "_POLL", 0.0)
-    monkeypatch.setattr(services, "_PAUSE", 0.0)
-    with pytest.raises(KeyboardInterrupt):
-        services.keep_running("pool", 0, lambda _: None, lambda: events.append("healed"))
+    keep_running(Ending(), on_restart=lambda: events.append("healed"), answers=answers, _PAUSE=0.0)
     assert events.count("restart") == 7
     assert events.count("healed") == 1
     assert events.index("healed") == events.index("answer") + 1
     assert "because that happens often" in capsys.readouterr().err
-
-
-def test_a_server_whose_database_is_deleted_while_it_runs_is_restarted_once(state, monkeypatch, capsys):
-    database, events = state / "prefect" / "prefect.db", []
-    database.parent.mkdir()
-    database.touch()
-
-    class Running:
-        """A server that goes on without its database."""
-
-        url, address, credentials = "http://127.0.0.1:1/api", "http://facetflow:s@127.0.0.1:1/api", "facetflow:s"
-        log_before = Path("server.log.1")
-
-        def ended(self):
-            events.append("look")
-            if events.count("look") == 3:
-                database.unlink()
-            elif len(events) > 20:
-                raise KeyboardInterrupt
-            return False
-
-        def restart(self):
-            database.touch()
-            events.append("restart")
-
-        def wait_until_ready(self):
-            pass
-
-        def stop(self):
-            pass
-
-    class Worker:
-        def poll(self):
-            return None
-
-    monkeypatch.setattr(services, "_start_server", lambda *_: Running())
-    monkeypatch.setattr(services, "_start_worker", lambda *_: Worker())
-    monkeypatch.setattr(services, "_end", lambda _: None)
-    monkeypatch.setattr(services, "_mark_dead_runs", lambda **_: True)
-    monkeypatch.setattr(services, "answers", lambda *_, **__: True)
-    monkeypatch.setattr(services, "_POLL", 0.0)
-    with pytest.raises(KeyboardInterrupt):
-        services.keep_running("pool", 0, lambda _: None, lambda: events.append("healed"))
-    assert [event for event in events if event != "look"] == ["restart", "healed"]
-    assert "The Prefect server lost its database and is restarted" in capsys.readouterr().err

@@ -37,6 +37,7 @@ from flows.server.local_run import run_flow
 from flows.server.own_server import OwnServer, prefect_api
 from flows.server.prefect_address import configured_api
 from flows.terminal import Verbosity, set_verbosity
+from tests.flows.server.conftest import serving
 
 CODE = """
 import os, sys
@@ -145,11 +146,8 @@ def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_user_who_can_have_no_cache_has_a_server(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")  # the home of many a service
-    server = OwnServer()
-    try:
-        server.wait_until_ready()
-    finally:
-        server.stop()
+    with serving():
+        pass
 
 
 def test_certificates_that_are_not_there_are_named(monkeypatch):
@@ -190,9 +188,7 @@ def test_a_server_without_one_of_its_libraries_says_which(tmp_path, monkeypatch)
 @pytest.mark.slow
 @pytest.mark.parametrize("lasting", [False, True])
 def test_who_asks_a_server_that_is_killed_does_not_wait_for_an_answer(lasting, tmp_path):
-    server = OwnServer(tmp_path if lasting else None)
-    try:
-        server.wait_until_ready()
+    with serving(tmp_path if lasting else None) as server:
         server._process.kill()
         server._process.wait()
         with pytest.raises(httpx.TransportError) as raised:
@@ -202,30 +198,22 @@ def test_who_asks_a_server_that_is_killed_does_not_wait_for_an_answer(lasting, t
             server.restart()
             server.wait_until_ready()
             assert all(httpx.get(f"{server.url}/health").status_code == 200 for _ in range(50))
-    finally:
-        server.stop()
 
 
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_lasting_server_writes_its_pages_where_its_user_may(tmp_path):
     """Not into the package, which may be root's."""
-    server = OwnServer(home=tmp_path)
-    try:
-        server.wait_until_ready()
-    finally:
-        server.stop()
+    with serving(tmp_path):
+        pass
     assert list(tmp_path.glob("pages/*/index.html"))
 
 
 @pytest.mark.slow
 def test_a_folder_of_any_name_holds_the_database(tmp_path):
     (home := tmp_path / "a b?c#d%41é").mkdir()
-    server = OwnServer(home)
-    try:
-        server.wait_until_ready()
-    finally:
-        server.stop()
+    with serving(home):
+        pass
     assert (home / "prefect.db").is_file()
     assert list(tmp_path.iterdir()) == [home]
 
@@ -235,12 +223,8 @@ def test_a_folder_of_any_name_holds_the_database(tmp_path):
 @pytest.mark.timeout(300)
 def test_a_busy_server_answers(tmp_path):
     """Runs that end, events that start more of them, pages that poll: the server stood still for a minute at a time."""
-    server = OwnServer(home=tmp_path)
-    try:
-        server.wait_until_ready()
+    with serving(tmp_path) as server:
         longest = asyncio.run(_load(server.address, seconds=60))
-    finally:
-        server.stop()
     assert longest < 30, f"one answer took {longest:.0f} s"
 
 
@@ -252,18 +236,13 @@ def test_after_a_rest_of_a_lasting_server_one_run_is_late(tmp_path, wait_until):
     def ahead():
         return client.post("flow_runs/filter", json={}).json()
 
-    server = OwnServer(home=tmp_path)
-    try:
-        server.wait_until_ready()
-        with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
-            flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
-            nightly = {"schedule": {"cron": "0 3 * * *"}}
-            deployed = posted(client, "deployments/", name="nightly", flow_id=flow, schedules=[nightly])
-            wait_until(deployed, "a deployment", 60)
-            wait_until(ahead, "the next night", 60)
-            assert len(ahead()) == 1
-    finally:
-        server.stop()
+    with serving(tmp_path) as server, httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
+        flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
+        nightly = {"schedule": {"cron": "0 3 * * *"}}
+        deployed = posted(client, "deployments/", name="nightly", flow_id=flow, schedules=[nightly])
+        wait_until(deployed, "a deployment", 60)
+        wait_until(ahead, "the next night", 60)
+        assert len(ahead()) == 1
 
 
 @pytest.mark.slow
@@ -275,26 +254,17 @@ def test_a_lasting_server_forgets_runs_of_last_quarter(tmp_path, wait_until):
         with closing(sqlite3.connect(tmp_path / "prefect.db")) as database:
             return {row[0] for row in database.execute("SELECT name FROM flow_run")}
 
-    server = OwnServer(home=tmp_path)
-    try:
-        server.wait_until_ready()
-        with httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
-            flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
-            for name in ("old", "new"):
-                ended = posted(client, "flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})
-                wait_until(ended, "a run", 60)
-    finally:
-        server.stop()
+    with serving(tmp_path) as server, httpx.Client(base_url=f"{server.address}/", timeout=60) as client:
+        flow = wait_until(posted(client, "flows/", name="flow"), "a flow", 60)["id"]
+        for name in ("old", "new"):
+            ended = posted(client, "flow_runs/", flow_id=flow, name=name, state={"type": "COMPLETED"})
+            wait_until(ended, "a run", 60)
     assert kept() == {"old", "new"}
     with closing(sqlite3.connect(tmp_path / "prefect.db")) as database, database:
         long_ago = (datetime.now(UTC) - timedelta(days=91)).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.execute("UPDATE flow_run SET end_time = ? WHERE name = 'old'", (long_ago,))
-    server = OwnServer(home=tmp_path)
-    try:
-        server.wait_until_ready()
+    with serving(tmp_path):
         wait_until(lambda: kept() == {"new"}, "the old run to go", 60)
-    finally:
-        server.stop()
 
 
 def posted(client, path, **body):
@@ -370,12 +340,8 @@ def test_the_database_that_a_folder_names_for_another_server_is_left_alone(tmp_p
     named = in_toml if file == "prefect.toml" else f"PREFECT_API_DATABASE_CONNECTION_URL={url}\n"
     (tmp_path / file).write_text(named)
     monkeypatch.chdir(tmp_path)
-    server = OwnServer()
-    try:
-        server.wait_until_ready()
+    with serving() as server:
         assert (server.home / "prefect.db").exists()
-    finally:
-        server.stop()
     assert {path.name for path in tmp_path.iterdir()} == {file}
 
 
