@@ -181,6 +181,12 @@ class CommandLine:
         assert "Traceback" not in output
         return process.returncode, output
 
+    def done(self, project: Generated, *arguments: str) -> str:
+        """Run `facetflow ARGUMENTS`; return what it wrote, and fail if its exit code is not 0."""
+        code, output = self.run(project, *arguments)
+        assert code == 0, output
+        return output
+
     def left_running(self) -> list[psutil.Process]:
         """Return the processes started by a command that are still running."""
         found = []
@@ -253,20 +259,28 @@ def facetflow_alone() -> CommandLine:
     return CommandLine(_without_prefect())
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
-    """Return a function that runs a read-only command in this process, which saves seconds of imports."""
+@dataclass(frozen=True)
+class InProcess:
+    """The console script in this process, which saves seconds of imports, for commands that only read."""
 
-    def run_here(project: Generated, *arguments: str) -> tuple[int, str]:
+    patch: pytest.MonkeyPatch
+    capture: pytest.CaptureFixture[str]
+    done = CommandLine.done
+
+    def run(self, project: Generated, *arguments: str) -> tuple[int, str]:
         """Run `facetflow ARGUMENTS` in the project's folder; return its exit code and what it wrote."""
-        capsys.readouterr()
-        with monkeypatch.context() as patch:
+        self.capture.readouterr()
+        with self.patch.context() as patch:
             patch.chdir(project.folder)
             code = run(arguments)
-        said = capsys.readouterr()
+        said = self.capture.readouterr()
         return code, said.err + said.out
 
-    return run_here
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    """The console script in this process."""
+    return InProcess(monkeypatch, capsys)
 
 
 def _talking_to(server: OwnServer) -> dict[str, str]:

@@ -99,14 +99,8 @@ def test_a_stage_is_one_file_and_one_line(house, generated, warm, tmp_path):
     (project.folder / "facetflow.toml").write_text(PROJECT.format(extra=0))
     (project.folder / "pairs.tsv").write_text("sentence_a\tsentence_b\nA cat sleeps .\tDogs sleep .\n")
     with warm(PYTHONPATH=str(house)) as facetflow:
-
-        def run(*arguments):
-            code, said = facetflow.run(project, *arguments)
-            assert code == 0, said
-            return said
-
-        assert "lengths" in run("plan"), "it is planned"
-        run("build")
+        assert "lengths" in facetflow.done(project, "plan"), "it is planned"
+        facetflow.done(project, "build")
         read = [sys.executable, "-c", READ]
         environment = os.environ | {"PYTHONPATH": str(house)}
         done = subprocess.run(read, cwd=project.folder, env=environment, capture_output=True, text=True, check=True)
@@ -114,12 +108,12 @@ def test_a_stage_is_one_file_and_one_line(house, generated, warm, tmp_path):
 
         (file,) = (project.folder / "store/tables/lengths").rglob("*.parquet")
         file.unlink()
-        run("build")
+        facetflow.done(project, "build")
         assert file.is_file(), "it is repaired"
 
         (project.folder / "facetflow.toml").write_text(PROJECT.format(extra=1))
-        assert "extra" in run("plan", "--explain"), "a change of its settings is explained"
-        run("build")
-        said = run("diff", "--json", "--quiet")
+        assert "extra" in facetflow.done(project, "plan", "--explain"), "a change of its settings is explained"
+        facetflow.done(project, "build")
+        said = facetflow.done(project, "diff", "--json", "--quiet")
     (change,) = [table for table in json.loads(said)["tables"] if table["table"] == "lengths"]
     assert (change["changed"], change["added"], change["lost"]) == (2, 0, 0), "it is compared"

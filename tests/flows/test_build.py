@@ -52,8 +52,7 @@ def test_a_refresh_makes_the_new_shards_only(built, facetflow):
     before = built.tables()
     known = {name: built.store.committed(name) for name in ("sentences", "amr", "label_vectors", "metrics")}
     built.write(85, sentences=8, per_shard=8)
-    code, output = facetflow.run(built, "build")
-    assert code == 0, output
+    facetflow.done(built, "build")
     now = {name: built.store.committed(name) for name in known}
     assert all(now[name].items() > known[name].items() for name in known)
     record = built.store.runs()[0]
@@ -66,12 +65,11 @@ def test_a_refresh_makes_the_new_shards_only(built, facetflow):
 
 def test_a_changed_setting_is_explained_and_built_again(built, here):
     built.write(60, sentences=8, per_shard=8, amr="max_words = 100")
-    code, output = here(built, "plan", "--explain")
-    assert code == 0
+    output = here.done(built, "plan", "--explain")
     assert "amr: 8 shards, 8 to do: 8 because parameters.max_words 512 → 100" in output
     assert "metrics: 16 shards, 16 to do: 16 because amr of sentences-00000, " in output
     versions = built.store.versions()
-    assert here(built, "plan")[1].splitlines()[1:] == [
+    assert here.done(built, "plan").splitlines()[1:] == [
         "amr: 8 shards, 8 to do",
         "label_vectors: 8 shards, 8 to do",
         "metrics: 16 shards, 16 to do",
@@ -119,15 +117,13 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow,
     }
     assert "Failed shards" in page.read_text()
 
-    code, output = here(built, "status")
-    assert code == 0
+    output = here.done(built, "status")
     assert "failed: label_vectors sentences-00003" in output
-    planned = json.loads(here(built, "plan", "--json")[1])
+    planned = json.loads(here.done(built, "plan", "--json"))
     assert (planned["release"], planned["publishes"], planned["obstacles"]) == (2, True, [])
 
     damaged.write_bytes(intact)
-    code, output = facetflow.run(built, "retry", "--failed")
-    assert code == 0, output
+    output = facetflow.done(built, "retry", "--failed")
     retried = built.store.runs()[0]
     assert retried.made == {"label_vectors": 1, "metrics": 16 - record.made["metrics"]}
     assert "ingest" not in retried.wall
@@ -141,16 +137,15 @@ def test_a_build_makes_again_what_was_lost(built, facetflow, here):
     ]
     for file in lost:
         file.unlink()
-    code, output = here(built, "verify")
+    code, output = here.run(built, "verify")
     assert code == 1
     assert [file.name in output for file in lost] == [True] * 3
     assert "3 files are damaged" in output
 
-    code, output = facetflow.run(built, "build")
-    assert code == 0, output
+    output = facetflow.done(built, "build")
     assert "Rebuilt 2 damaged shards of the corpora, with today's scores and labels." in output
     assert built.store.runs()[0].made == {"metrics": 1}
-    assert here(built, "verify", "--deep")[0] == 0
+    here.done(built, "verify", "--deep")
     assert all(rows.equals(tables[name]) for name, rows in built.tables().items())
     assert built.store.release().number == 1, "the same bytes in the same place: there is nothing to publish"
 
@@ -197,8 +192,8 @@ def test_garbage_is_collected_with_a_release_left_whole(built, here):
     committed = next((built.folder / "store/tables/amr/shard=sentences-00000").rglob("*.parquet"))
     stray = committed.with_stem("0" * 20)
     shutil.copy(committed, stray)
-    assert here(built, "gc", "--older-than", "0m", "--dry-run")[1].count(stray.name) == 1
-    assert here(built, "gc", "--older-than", "0m")[0] == 0
+    assert here.done(built, "gc", "--older-than", "0m", "--dry-run").count(stray.name) == 1
+    here.done(built, "gc", "--older-than", "0m")
     assert not stray.exists()
     assert all(rows.equals(before[name]) for name, rows in built.tables().items())
     assert Path(built.folder, "store/releases/00001.json").exists()

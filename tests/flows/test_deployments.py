@@ -83,10 +83,9 @@ def test_prefect_yaml_deploys_a_project_under_its_name_with_the_id_of_its_store(
     assert [deployment(flow, "by-yaml")["version"] for flow in FLOWS] == [about] * 3
 
     # `facetflow deploy` knows the same deployments, and what is on stays on, whichever way they are deployed again.
-    code, output = facetflow.run(project, "deploy", "--cron", "7 4 * * 1")
-    assert code == 0, output
+    output = facetflow.done(project, "deploy", "--cron", "7 4 * * 1")
     assert "The refresh is scheduled: cron 7 4 * * 1 UTC (on)." in output
-    assert facetflow.run(project, "deploy")[0] == 0
+    facetflow.done(project, "deploy")
     assert schedules(deployment("refresh", "by-yaml")) == [("7 4 * * 1", True)]
     done = prefect("deploy", "--all", project=str(file))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -123,7 +122,7 @@ def test_an_unset_project_is_refused(prefect, deployment):
 
 def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_path):
     written(project, "same-name")
-    assert facetflow.run(project, "deploy")[0] == 0
+    facetflow.done(project, "deploy")
     other = type(project)(tmp_path / "other")
     other.folder.mkdir()
     written(other, "same-name")
@@ -135,24 +134,22 @@ def test_another_project_of_the_same_name_is_refused(project, facetflow, tmp_pat
     # It is the store that counts, wherever its folder is seen: the project is moved, and its file is where it was, too.
     other.folder.joinpath("store").rename(tmp_path / "of the other")
     shutil.copytree(project.folder / "store", other.folder / "store")
-    code, output = facetflow.run(other, "deploy")
-    assert code == 0, output
+    output = facetflow.done(other, "deploy")
     assert f"had 'same-name' for '{project.folder / 'facetflow.toml'}' until now" in output
-    assert "until now" not in facetflow.run(other, "deploy")[1]
+    assert "until now" not in facetflow.done(other, "deploy")
 
 
 def test_deployments_of_a_former_name_are_named(project, facetflow):
     written(project, "former-name")
-    assert facetflow.run(project, "deploy")[0] == 0
+    facetflow.done(project, "deploy")
     written(project, "later-name")
     project.store.adopt("later-name")
-    code, output = facetflow.run(project, "deploy")
-    assert code == 0
+    output = facetflow.done(project, "deploy")
     former = "refresh/former-name, train_encoder/former-name, evaluate_encoder/former-name"
     assert f"The server still has {former} for this project file" in output
     written(project, "former-name")
     project.store.adopt("former-name")
-    assert "still has refresh/later-name" in facetflow.run(project, "deploy")[1], "renamed back"
+    assert "still has refresh/later-name" in facetflow.done(project, "deploy"), "renamed back"
 
 
 @pytest.mark.parametrize(
@@ -188,8 +185,7 @@ def test_a_paused_deployment_does_not_count_as_scheduled_until_a_schedule_is_giv
 
 def test_each_pool_that_an_encoder_names_has_deployments_and_needs_a_worker(project, facetflow, deployment):
     project.write(10, name="pooled", sentences=8, more=ENCODER + 'pool = "gpu"\n')
-    code, output = facetflow.run(project, "deploy")
-    assert code == 0, output
+    output = facetflow.done(project, "deploy")
     assert "train_encoder/pooled@gpu, evaluate_encoder/pooled@gpu at" in output
     assert "prefect worker start --pool facetflow and prefect worker start --pool gpu" in output
     pools = [deployment(flow, name)["work_pool_name"] for flow in FLOWS[1:] for name in ("pooled", "pooled@gpu")]

@@ -34,8 +34,7 @@ def grown(generated, tmp_path_factory, facetflow):
     write_backbone(project.folder / "backbone")
     for pairs, neighbours in ((20, 2), (30, 1)):
         write_near(project, pairs, neighbours)
-        code, said = facetflow.run(project, "build")
-        assert code == 0, said
+        facetflow.done(project, "build")
     return project
 
 
@@ -50,25 +49,23 @@ def measured(project):
 
 def test_a_build_draws_neighbours_and_measures_them_and_a_refresh_those_of_new_sentences(near, facetflow, here):
     project = near(20, 2)
-    assert "Neighbours would be drawn from the embeddings" in here(project, "plan")[1]
-    code, said = facetflow.run(project, "build")
-    assert code == 0, said
+    assert "Neighbours would be drawn from the embeddings" in here.done(project, "plan")
+    said = facetflow.done(project, "build")
     before = project.store.read("pairs", with_shard=True)
     drawn = kinds(project)["neighbour"]
     assert f"Drew {drawn} neighbours in {-(-drawn // 16)} shards." in said
     assert measured(project) == 1
 
-    said = here(project, "plan")[1]
+    said = here.done(project, "plan")
     assert "Neighbours would" not in said
     assert "Release 1 stays the newest." in said
     memory = Memory.of(project.store)
     memory.model_copy(update={"drawn": "as another version records it"}).write(project.store)
-    assert here(project, "plan")[1] == said
+    assert here.done(project, "plan") == said
     code, said = facetflow.run(project, "build")
     assert (code, "Nothing changed: release 1 is up to date." in said) == (0, True), said
 
-    code, said = facetflow.run(near(30, 2), "build")
-    assert code == 0, said
+    said = facetflow.done(near(30, 2), "build")
     after = project.store.read("pairs", with_shard=True)
     assert after.filter(pl.col("shard").is_in(before["shard"].unique().implode())).equals(before)
     new = after.filter(~pl.col("pair_id").is_in(before["pair_id"].implode()), kind="neighbour")
@@ -79,49 +76,46 @@ def test_a_build_draws_neighbours_and_measures_them_and_a_refresh_those_of_new_s
 
 
 def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(near, facetflow, here):
-    code, said = facetflow.run(near(20, 0), "build")
-    assert code == 0, said
+    facetflow.done(near(20, 0), "build")
     project = near(20, 1)
-    assert "Release 2 would follow." in here(project, "plan")[1]
-    code, said = facetflow.run(project, "build")
-    assert code == 0, said
+    assert "Release 2 would follow." in here.done(project, "plan")
+    facetflow.done(project, "build")
     assert kinds(project)["neighbour"] >= 10
     assert measured(project) == 2
 
 
 def test_a_retry_draws_neighbours_that_a_killed_build_had_not_drawn(near, facetflow):
-    assert facetflow.run(near(20, 0), "build")[0] == 0
+    facetflow.done(near(20, 0), "build")
     project = near(20, 1)
-    code, said = facetflow.run(project, "retry", "--failed")
-    assert code == 0, said
+    facetflow.done(project, "retry", "--failed")
     assert kinds(project)["neighbour"] >= 10
     assert measured(project) == 2
 
 
 def test_another_number_of_neighbours_is_for_new_sentences_alone(near, facetflow, here):
-    assert facetflow.run(near(20, 2), "build")[0] == 0
+    facetflow.done(near(20, 2), "build")
     project = near(20, 4)
     drawn = kinds(project)
     lost = next((project.folder / "store/tables/embeddings").rglob("*.parquet"))
     kept = lost.rename(project.folder / "kept")
-    said = here(project, "plan")[1]
+    said = here.done(project, "plan")
     assert re.search(r"embeddings: \d shards, 1 to do", said), said
     assert ("Neighbours would" in said, "Release 1 stays the newest." in said) == (False, True), said
     kept.rename(lost)
     code, said = facetflow.run(project, "build")
     assert (code, " is 4, but 2 when they were drawn: sentences keep those that they have" in said) == (0, True), said
     assert kinds(project) == drawn
-    assert "when they were drawn" in here(project, "plan")[1]
-    assert "when they were drawn" not in here(near(20, 2), "plan")[1], "none were ever drawn with 4"
-    assert "Drew " in facetflow.run(near(30, 4), "build")[1]
-    assert " is 2, but 4 when they were drawn: " in here(near(30, 2), "plan")[1]
-    assert " is 0, but 4 when they were drawn: " in here(near(30, 0), "plan")[1]
+    assert "when they were drawn" in here.done(project, "plan")
+    assert "when they were drawn" not in here.done(near(20, 2), "plan"), "none were ever drawn with 4"
+    assert "Drew " in facetflow.done(near(30, 4), "build")
+    assert " is 2, but 4 when they were drawn: " in here.done(near(30, 2), "plan")
+    assert " is 0, but 4 when they were drawn: " in here.done(near(30, 0), "plan")
 
 
 def test_neighbours_without_embeddings_are_refused_before_anything_is_read(near, here):
     project = near(20, 1, "false")
     for command in ("plan", "build"):
-        code, said = here(project, command)
+        code, said = here.run(project, command)
         assert (code, "are drawn from embeddings, which this project does not make" in said) == (1, True), said
 
 
@@ -156,7 +150,7 @@ def test_neighbours_wait_for_an_embedding_that_failed(near, copied, build_with, 
     file = project.folder / "facetflow.toml"
     file.write_text(file.read_text() + "[limits]\nfailed_shards = 0.9\n")
     undisturbed = copied(project)
-    assert facetflow.run(undisturbed, "build")[0] == 0
+    facetflow.done(undisturbed, "build")
 
     record = build_with(project, FAILING)
     assert [(shard.stage, shard.shard) for shard in record.failed] == [("embeddings", "sentences-00001")]
@@ -165,8 +159,7 @@ def test_neighbours_wait_for_an_embedding_that_failed(near, copied, build_with, 
     assert "neighbour" not in kinds(project)
     built = copied(project)
     for again, command in ((project, ["retry", "--failed"]), (built, ["build"])):
-        code, said = facetflow.run(again, *command)
-        assert code == 0, said
+        facetflow.done(again, *command)
         assert measured(again) == 1
         assert same_rows(again, undisturbed)
 
@@ -184,8 +177,7 @@ def lose(project, *tables, kind="none"):
 def test_embeddings_that_are_made_again_bring_no_neighbours(grown, copied, here):
     project = copied(grown)
     lose(project, "embeddings")
-    code, said = here(project, "plan")
-    assert code == 0, said
+    said = here.done(project, "plan")
     assert "Release 2 stays the newest." in said
     assert "Neighbours would" not in said
 
@@ -194,10 +186,9 @@ def test_embeddings_that_are_made_again_bring_no_neighbours(grown, copied, here)
 def test_lost_neighbours_are_drawn_again_in_one_build(grown, copied, facetflow, here, tables):
     project = copied(grown)
     lose(project, *tables, kind="neighbour")
-    code, said = here(project, "plan")
+    code, said = here.run(project, "plan")
     assert (code, "pairs pairs-00004" in said, "Release 2 stays the newest." in said) == (0, True, True), said
-    code, said = facetflow.run(project, "build")
-    assert code == 0, said
+    said = facetflow.done(project, "build")
     assert "Nothing changed: release 2 is up to date." in said
     assert project.store.verify(deep=True).damaged == ()
     assert same_rows(project, grown)
@@ -211,8 +202,7 @@ def test_lost_neighbours_wait_for_embeddings_that_fail(grown, copied, build_with
     record = project.store.runs()[0]
     assert (record.state, [shard.shard for shard in record.failed]) == ("failed", ["sentences-00001"])
     assert "1 shard of the embeddings that they are drawn from failed; `facetflow retry --failed`" in record.message
-    code, said = facetflow.run(project, "retry", "--failed")
-    assert code == 0, said
+    facetflow.done(project, "retry", "--failed")
     assert same_rows(project, grown)
 
 
@@ -225,6 +215,5 @@ def test_a_killed_repair_of_neighbours_goes_on(grown, copied, facetflow_alone, w
         build.kill()
         build.communicate(timeout=400)
     assert project.store.damaged()
-    code, said = facetflow_alone.run(project, "build")
-    assert code == 0, said
+    facetflow_alone.done(project, "build")
     assert same_rows(project, grown)

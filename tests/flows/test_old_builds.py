@@ -51,20 +51,18 @@ def test_gc_removes_builds_that_published_nothing_and_keeps_the_rest(built, buil
     own.mkdir()
     newest = add("20990101T000000-00aa")
 
-    code, said = here(built, "gc", "--dry-run")
-    assert code == 0
+    said = here.done(built, "gc", "--dry-run")
     assert said.splitlines()[:2] == [str(old), str(killed)]
     assert "Would delete 0 files of the store and the pages and logs of 2 builds, " in said
     assert old.exists()
 
-    code, said = here(built, "gc", "--json")
-    assert code == 0
+    said = here.done(built, "gc", "--json")
     removed = json.loads(said[said.index("{") :])
     assert removed["builds"] == [str(old), str(killed)]
     assert removed["bytes"] > 0
     assert [folder.exists() for folder in (old, killed)] == [False, False]
     assert all(folder.exists() for folder in (published, running, young, own, newest))
-    *_, said = here(built, "gc")[1].splitlines()
+    *_, said = here.done(built, "gc").splitlines()
     assert said == "Deleted 0 files of the store and the pages and logs of 0 builds, 0.0 MB."
 
 
@@ -75,13 +73,12 @@ def test_gc_removes_trainings_where_it_is_asked_to(built, here):
         (run / "encoder" / "training.json").write_text("{}")
     old = run.parents[1] / "00001-aaaaaa"
 
-    assert json.loads(here(built, "gc", "--older-than", "0m", "--json")[1])["runs"] == []
-    code, said = here(built, "gc", "--runs", "--older-than", "0m", "--dry-run")
-    assert code == 0
+    assert json.loads(here.done(built, "gc", "--older-than", "0m", "--json"))["runs"] == []
+    said = here.done(built, "gc", "--runs", "--older-than", "0m", "--dry-run")
     assert str(old) in said.splitlines()
     assert ", the pages and logs of 0 builds and 1 training, " in said
     assert old.exists()
-    assert here(built, "gc", "--runs", "--older-than", "0m")[0] == 0
+    here.done(built, "gc", "--runs", "--older-than", "0m")
     assert not old.exists()
     assert run.exists()
 
@@ -101,6 +98,6 @@ def test_gc_leaves_pages_alone_while_a_build_runs(built, builds, here):
     _, add = builds
     old = add("20200101T000000-00aa")
     with only_writer(built.store):
-        code, said = here(built, "gc")
+        code, said = here.run(built, "gc")
     assert (code, old.exists()) == (1, True)
     assert said.startswith("facetflow: A build or a clean-up works on the store")

@@ -67,20 +67,18 @@ def make_little_encoder(folder: Path) -> None:
 @pytest.mark.soak
 def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     project.write(24)
-    assert facetflow.run(project, "build")[0] == 0
+    facetflow.done(project, "build")
     before = project.store.read("metrics", project.store.release(1).versions["metrics"])
     assert before.columns == list(METRIC_COLUMNS)
 
     (project.folder / "my_metrics.py").write_text(blocks["python"][0])
     make_little_encoder(project.folder / "little")
     project.write(24, more=blocks["toml"][0] + TRAINING)
-    code, said = here(project, "plan", "--explain")
-    assert code == 0, said
+    said = here.done(project, "plan", "--explain")
     (line,) = [line for line in said.splitlines() if line.startswith("metrics: ")]
     assert "4 to do: 4 because parameters.own.common_words null → " in line
     assert all("up to date" in line for line in said.splitlines() if line.startswith(("amr: ", "label_vectors: ")))
-    code, said = facetflow.run(project, "build")
-    assert code == 0, said
+    said = facetflow.done(project, "build")
     metrics = project.store.read("metrics")
     assert metrics.columns == [*METRIC_COLUMNS, *OWN]
     assert metrics.select(OWN).null_count().row(0) == (0, 0)
@@ -89,35 +87,30 @@ def test_from_a_file_to_a_column_and_a_facet(project, facetflow, here, blocks):
     assert metrics.drop(OWN).sort("pair_id").equals(before.sort("pair_id"))
     assert project.store.read("metrics", project.store.release(1).versions["metrics"]).columns == list(METRIC_COLUMNS)
 
-    code, said = facetflow.run(project, "train")
-    assert code == 0, said
+    said = facetflow.done(project, "train")
     (own,) = (project.folder / "runs").glob("s3bert/*/seed-0")
     layout = FacetLayout.load(own / "encoder")
     assert layout.names == (*METRIC_NAMES, *OWN)
-    code, said = facetflow.run(project, "evaluate", "--split", "train")
-    assert code == 0, said
+    said = facetflow.done(project, "evaluate", "--split", "train")
     report = (own / "report.html").read_text()
     assert f"<h1>generated · encoder s3bert/{own.parent.name}/seed-0</h1>" in report
     assert "<dt>common_words</dt><dd>Share of common words (Jaccard).</dd>" in report
     assert "What matches in graphs" in report
-    code, said = here(project, "explain", "Cats can swim.", "Cats must swim.", "--verbose")
-    assert code == 0, said
+    said = here.done(project, "explain", "Cats can swim.", "Cats must swim.", "--verbose")
     assert {line.split()[0] for line in said.splitlines() if line.strip()} >= {*METRIC_NAMES, *OWN}
 
     stored = project.store.read("sentences")["text"].to_list()[:2]
-    code, said = here(project, "explain", *stored, "--html", "page.html")
-    assert code == 0, said
+    said = here.done(project, "explain", *stored, "--html", "page.html")
     page = (project.folder / "page.html").read_text()
     assert "Graphs: the store" in page
     assert (page.count("<svg"), page.count("<h1>")) == (2, 1)
-    code, said = here(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
-    assert code == 0, said
+    said = here.done(project, "explain", *stored, "--graphs", "graphs.amr", "--json")
     # Before it stands, on stderr, that an encoder without dev pairs predicts no values.
     assert json.loads(said.splitlines()[-1])["graphs"]["facets"][0]["name"] == "smatch"
 
     source = (project.folder / "my_metrics.py").read_text()
     (project.folder / "my_metrics.py").write_text(source.replace("likely-01", "unlikely-01"))
-    said = here(project, "plan", "--explain")[1]
+    said = here.done(project, "plan", "--explain")
     assert re.search(r"metrics: .* because parameters\.own\.common_words \w+ → \w+, parameters\.own\.modality ", said)
 
 

@@ -26,19 +26,17 @@ def test_a_refresh_that_was_killed_in_training_goes_on_from_the_checkpoint(proje
     (run,) = all_runs(runs)
     assert state_of(run).state == "interrupted"
 
-    code, output = facetflow_alone.run(project, "plan")
+    output = facetflow_alone.done(project, "plan")
     assert output.splitlines()[-2:] == [
         "Release 1 stays the newest.",
         "1 encoder would be trained: s3bert, because it has no finished training.",
     ]
-    code, output = facetflow_alone.run(project, "refresh")
-    assert code == 0, output
+    output = facetflow_alone.done(project, "refresh")
     assert "Nothing changed: release 1 is up to date." in output
     assert "resumed at step" in output
     assert f"s3bert/{run.parent.name}/seed-0 is now the current run of the encoder 's3bert'" in output
 
-    code, output = facetflow_alone.run(project, "refresh", "--json", "--quiet")
-    assert code == 0, output
+    output = facetflow_alone.done(project, "refresh", "--json", "--quiet")
     done = json.loads(output[output.index("{\n") :])
     assert [done[what] for what in ("trained", "evaluated", "served", "failures")] == [[]] * 4
     assert done["build"]["release"] == 1
@@ -47,8 +45,7 @@ def test_a_refresh_that_was_killed_in_training_goes_on_from_the_checkpoint(proje
     for record in ("train.json", "run.json"):  # as after other settings, which the project file has left since
         (other / record).unlink()
     promote(other, "s3bert")
-    code, output = facetflow_alone.run(project, "refresh")
-    assert code == 0, output
+    output = facetflow_alone.done(project, "refresh")
     assert f"{run_id(runs, run)} held, but another run is current: s3bert/00001-bbbbbb/seed-0" in output
 
 

@@ -40,8 +40,7 @@ def _releases(_built, generated, facetflow, tmp_path_factory):
     project = generated(Path(shutil.copytree(_built.folder, tmp_path_factory.mktemp("releases") / "built")))
     for pairs in (70, 80):
         write(project, pairs)
-        code, said = facetflow.run(project, "build")
-        assert code == 0, said
+        facetflow.done(project, "build")
     run = project.folder / "runs" / "syntax" / "00001-aaaaaa" / "seed-0"
     run.mkdir(parents=True)
     (run / "run.json").write_text(json.dumps({"state": "failed", "message": "killed", "at": LONG_AGO}))
@@ -76,16 +75,14 @@ def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetfl
         before[number] = releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id")
 
     everything = sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file())
-    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run")
-    assert code == 0, said
+    said = here.done(releases, "gc", "--releases", "--older-than", "0m", "--dry-run")
     assert "releases/00002.json" in said.splitlines()
     assert sorted(path for path in (releases.folder / "store").rglob("*") if path.is_file()) == everything
-    without = here(releases, "gc", "--older-than", "0m", "--dry-run")[1]
-    foreseen = json.loads(here(releases, "gc", "--releases", "--older-than", "0m", "--dry-run", "--json")[1])
+    without = here.done(releases, "gc", "--older-than", "0m", "--dry-run")
+    foreseen = json.loads(here.done(releases, "gc", "--releases", "--older-than", "0m", "--dry-run", "--json"))
     assert len(foreseen["files"]) > sum(line.endswith(".parquet") for line in without.splitlines())
 
-    code, said = here(releases, "gc", "--releases", "--older-than", "0m", "--json")
-    assert code == 0, said
+    said = here.done(releases, "gc", "--releases", "--older-than", "0m", "--json")
     done = json.loads(said[said.index("{") :])
     assert done["releases"] == [2]
     assert (done["files"], done["bytes"]) == (foreseen["files"], foreseen["bytes"])
@@ -94,11 +91,11 @@ def test_releases_that_nothing_reads_go_with_their_files(releases, here, facetfl
     for number, rows in before.items():
         pinned = releases.store.release(number)
         assert releases.store.read("metrics", version=pinned.versions["metrics"]).sort("pair_id").equals(rows)
-    assert here(releases, "verify", "--deep")[0] == 0
-    assert here(releases, "status")[0] == 0
+    here.done(releases, "verify", "--deep")
+    here.done(releases, "status")
 
     write(releases, 90)
-    assert facetflow.run(releases, "build")[0] == 0
+    facetflow.done(releases, "build")
     assert numbers(releases) == [1, 3, 4], "no number is used twice"
 
 
@@ -114,14 +111,13 @@ def test_a_build_deletes_what_its_project_says(releases, facetflow):
 
     retention = "[retention]\ndays = 30\nreleases = true\n"
     write(releases, 80, retention)
-    code, said = facetflow.run(releases, "build")
-    assert code == 0, said
+    said = facetflow.done(releases, "build")
     assert numbers(releases) == [1, 3]
     assert "Deleted what is older than 30 days: 0 files of the store, 1 release, the record of 1 build and " in said
     assert old.run_id not in {record.run_id for record in releases.store.runs()}
-    assert "Deleted" not in facetflow.run(releases, "build")[1], "there is nothing to say when nothing is old"
+    assert "Deleted" not in facetflow.done(releases, "build"), "there is nothing to say when nothing is old"
     write(releases, 90, retention)
-    assert facetflow.run(releases, "build")[0] == 0
+    facetflow.done(releases, "build")
     assert numbers(releases) == [1, 3, 4], "release 3 was the newest a moment ago: a training may be about to read it"
 
 

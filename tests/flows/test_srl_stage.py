@@ -33,8 +33,7 @@ def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     assert before["srl"].is_empty()
     shutil.copy(TAGGER, built.folder / "tagger.tar.gz")
     built.write(60, sentences=8, per_shard=8, srl=SECTION)
-    code, output = facetflow.run(built, "build")
-    assert code == 0, output
+    facetflow.done(built, "build")
     record = built.store.runs()[0]
     assert record.made == {"srl": 8}
     rows = built.tables()["srl"]
@@ -42,7 +41,7 @@ def test_a_project_that_asks_for_roles_gets_them(built, facetflow):
     assert rows["parser"].unique().to_list() == ["srl_bert/tagger"]
     assert rows["predicates"].list.len().max() > 0
     assert built.store.release().rows["srl"] == rows.height
-    assert facetflow.run(built, "build")[0] == 0
+    facetflow.done(built, "build")
     assert built.store.runs()[0].made == {}
 
 
@@ -54,8 +53,6 @@ def test_a_store_from_before_there_were_roles_gets_their_table(built, facetflow,
     del content["tables"]["srl"]
     description.write_text(json.dumps(content))
     shutil.rmtree(built.folder / "store/tables/srl")
-    code, output = here(built, "status")
-    assert code == 0, output
-    code, output = facetflow.run(built, "build")
-    assert code == 0, output
+    here.done(built, "status")
+    facetflow.done(built, "build")
     assert built.store.versions()["srl"] == 0

@@ -14,8 +14,7 @@ from training.writing import read_json
 @pytest.mark.timeout(600)
 def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetflow, quick):
     built.write(60, sentences=8, per_shard=8, more=quick)
-    code, output = facetflow.run(built, "train", "--release", "1", "--seeds", "2")
-    assert code == 0, output
+    output = facetflow.done(built, "train", "--release", "1", "--seeds", "2")
     (group,) = (built.folder / "runs" / "syntax").iterdir()
     assert re.fullmatch(r"00001-[0-9a-f]{6}", group.name)
     run = group / "seed-0"
@@ -26,22 +25,19 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert "shared" not in asked
     assert (run / "encoder" / "model.safetensors").exists()
 
-    code, output = facetflow.run(built, "train", "syntax", "--json", "--quiet")
-    assert code == 0, output
+    output = facetflow.done(built, "train", "syntax", "--json", "--quiet")
     (found,) = json.loads(output)
     assert (found["was_done"], found["encoder"]) == (True, str(run / "encoder"))
     assert (found["name"], found["run"], found["seed"]) == ("syntax", f"syntax/{group.name}/seed-0", 0)
 
-    code, output = facetflow.run(built, "evaluate", "syntax", "--split", "train", "--promote", "--json", "--quiet")
-    assert code == 0, output
+    output = facetflow.done(built, "evaluate", "syntax", "--split", "train", "--promote", "--json", "--quiet")
     scored, second = json.loads(output[output.index("[\n") :])
     assert scored["scores"]["suites"]["facets"]["split"] == "train"
     assert Path(scored["report"]) == run / "report.html"
     assert (run / "report.html").exists()
     assert second["run"] == f"syntax/{group.name}/seed-1"
 
-    code, output = facetflow.run(built, "report", "--encoder", scored["run"], "--export", str(run / "numbers.csv"))
-    assert code == 0, output
+    output = facetflow.done(built, "report", "--encoder", scored["run"], "--export", str(run / "numbers.csv"))
     numbers = pl.read_csv(run / "numbers.csv").filter(pl.col("table").str.starts_with("Spearman"), column="full")
     rows = scored["scores"]["suites"]["facets"]["rows"]
     defined = {row["name"]: row["full"] for row in rows if row["full"] is not None}
@@ -53,8 +49,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     assert (code, "Spearman" in output) == (1, True), output
     (run / "report.html").rmdir()
 
-    code, output = facetflow.run(built, "runs", "--json")
-    assert code == 0, output
+    output = facetflow.done(built, "runs", "--json")
     listed = {found["run"]: (found["state"], found["evaluated"], found["current"]) for found in json.loads(output)}
     current = (built.folder / "runs" / "syntax" / "current").resolve()
     assert listed == {
@@ -62,10 +57,7 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
         f"syntax/{group.name}/seed-1": ("done", True, current == group / "seed-1"),
     }
 
-    code, output = facetflow.run(
-        built, "compare", f"syntax/{group.name}/seed-0", f"syntax/{group.name}/seed-1", "--json"
-    )
-    assert code == 0, output
+    output = facetflow.done(built, "compare", f"syntax/{group.name}/seed-0", f"syntax/{group.name}/seed-1", "--json")
     compared = json.loads(output)
     assert (compared["basis"], compared["runs"]) == ("items", [1, 1])
     of_run = {row["name"]: row["encoder"] for row in scored["scores"]["suites"]["facets"]["rows"]}

@@ -87,8 +87,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         url = json.loads(state.read_text())["url"]  # not there while it starts
         assert url.startswith("http://127.0.0.1:")
         client = client_of(url, state.parent)  # one for all looks: making one takes longer than looking
-        code, output = up.run(other, "up")
-        assert code == 0, output
+        output = up.done(other, "up")
         assert "Added refresh/theirs, train_encoder/theirs, evaluate_encoder/theirs" in output
 
         def finished() -> Counter[tuple[str, str]]:
@@ -132,7 +131,7 @@ def test_a_changed_corpus_becomes_an_evaluated_encoder_by_itself(project, tmp_pa
         assert (code, output) == (0, "Stopped. Schedules rest until `facetflow up` runs again.\n")
         service.wait(120)
     wait_until(lambda: not up.left_running(), "everything to end")
-    assert up.run(project, "down")[1].startswith("Nothing to stop")
+    assert up.done(project, "down").startswith("Nothing to stop")
 
 
 def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, tmp_path, up, wait_until):
@@ -183,5 +182,5 @@ def test_a_training_whose_worker_is_killed_goes_on_by_the_next_refresh(project, 
         asked = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[trainings()[1].id]))
         lines = [line.message for line in client.read_logs(asked)]
         assert [line for line in lines if "resumed at step" in line], lines
-        assert up.run(project, "down")[0] == 0
+        up.done(project, "down")
         service.wait(120)

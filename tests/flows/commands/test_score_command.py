@@ -118,8 +118,7 @@ def test_other_ids_are_told_how_to_be_paired(files, capsys):
     Path(files[0]).write_text(f"# ::id 1\n{BOY}# ::id 2\n{GIRL}")
     Path(files[1]).write_text(f"# ::id 1\n{BOY}# ::id 3\n{GIRL}")
     assert run(["score", *files]) == 1
-    assert told(said := capsys.readouterr().err, IdsDiffer)
-    assert told(said, IdsDiffer)
+    assert told(capsys.readouterr().err, IdsDiffer)
     assert run(["score", *files, "--by-position", "--metrics", "smatch"]) == 0
     # Not by position without a word where only some have ids.
     Path(files[1]).write_text(f"# ::id 7\n{BOY}{GIRL}")

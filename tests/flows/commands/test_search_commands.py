@@ -107,15 +107,14 @@ def test_the_texts_of_the_newest_release_are_found_with_their_labels(project, la
 
 @pytest.mark.slow
 def test_without_labelled_texts_the_sentences_of_the_pairs_are_searched(built, here, word_encoder):
-    code, said = here(built, "search", "a cat", "--encoder", str(word_encoder), "-k", "1", "--json")
-    assert code == 0, said
+    said = here.done(built, "search", "a cat", "--encoder", str(word_encoder), "-k", "1", "--json")
     found = json.loads(said[said.index("{") :])
     sentences = built.store.read("sentences")
     assert found["among"] == {"texts": sentences.height, "from": "release 1"}
     assert " cat can " in found["found"][0]["text"]
     assert found["found"][0].keys() == {"rank", "similarity", "text"}
     of_corpus = json.loads(
-        here(built, "search", "a cat", "--encoder", str(word_encoder), "--among", "mine", "--json", "-q")[1]
+        here.done(built, "search", "a cat", "--encoder", str(word_encoder), "--among", "mine", "--json", "-q")
     )
     assert of_corpus["among"] == {"texts": sentences.height, "from": "mine, release 1"}
 
