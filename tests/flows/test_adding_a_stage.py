@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -77,7 +76,7 @@ print(facetflow.open_store("store").lengths.sort("words").collect()["words"].to_
 
 
 @pytest.fixture
-def house(root: Path, tmp_path: Path) -> Path:
+def house(root, tmp_path):
     """Return a copy of the packages, without the embedded models, to which the stage was added."""
     copy = tmp_path / "house"
     unneeded = shutil.ignore_patterns("*.safetensors")  # with what is compiled, or each process would compile it

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 import pytest
@@ -59,7 +59,7 @@ GRAPHS = """# ::snt A boy sleeps.
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A project that works; each test breaks one thing."""
     (tmp_path / "facetflow.toml").write_text(PROJECT)
     (tmp_path / "pairs.tsv").write_text(ROWS)
@@ -297,9 +297,7 @@ FLOWS = {"build", "train", "evaluate", "retry"}
 
 
 @pytest.fixture
-def command_line(
-    request: pytest.FixtureRequest, generated: Any, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, list[str]]]:
+def command_line(request, generated, folder, capfd):
     """Return a function that runs a command, and returns its exit code and what it wrote."""
 
     def run_command(*command: str) -> tuple[int, list[str]]:
@@ -322,7 +320,7 @@ def the_sentence(lines: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_one_sentence_and_exit_code_1(name: str, folder: Path, command_line: Callable[..., Any]) -> None:
+def test_one_sentence_and_exit_code_1(name, folder, command_line):
     wrong = CASES[name]
     wrong.change(folder)
     code, lines = command_line(*wrong.command)
@@ -331,25 +329,21 @@ def test_one_sentence_and_exit_code_1(name: str, folder: Path, command_line: Cal
     assert [part for part in wrong.says if part not in sentence] == []
 
 
-def test_status_knows_of_a_build_that_was_refused_before_it_read_anything(
-    folder: Path, command_line: Callable[..., Any]
-) -> None:
+def test_status_knows_of_a_build_that_was_refused_before_it_read_anything(folder, command_line):
     learn_spans('corpora = ["mime"]')(folder)
     _, lines = command_line("build")
     (record,) = Store.open(folder / "store").runs()
     assert (record.state, record.message in lines[-1]) == ("failed", True)
 
 
-def test_a_store_stays_with_its_project_where_the_build_that_adopts_it_is_refused(
-    folder: Path, command_line: Callable[..., Any]
-) -> None:
+def test_a_store_stays_with_its_project_where_the_build_that_adopts_it_is_refused(folder, command_line):
     Store.open(folder / "store", create=True, project="theirs")
     learn_spans('corpora = ["mime"]')(folder)
     assert command_line("build", "--adopt")[0] == 1
     assert Store.open(folder / "store").project == "theirs"
 
 
-def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_line: Callable[..., Any]) -> None:
+def test_corrupted_weights(tmp_path, monkeypatch, command_line):
     name = "all-MiniLM-L6-v2"
     if not cache.entry(name).is_dir():
         pytest.skip(f"needs the model {name}: facetflow models pull")
@@ -371,9 +365,7 @@ def test_corrupted_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comm
     ("number", "says"),
     [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "read-only"), (errno.EACCES, "permission")],
 )
-def test_a_file_system_that_refuses(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: int, says: str
-) -> None:
+def test_a_file_system_that_refuses(folder, monkeypatch, capfd, number, says):
     # The superuser may write anywhere, so the refusal is simulated at the system call.
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
@@ -393,9 +385,7 @@ def test_a_file_system_that_refuses(
     assert "Unexpected" not in lines[0]
 
 
-def test_a_store_whose_lock_cannot_be_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_store_whose_lock_cannot_be_written(folder, monkeypatch, capfd):
     Store.open("store", create=True, project="test")
     (folder / "store" / "build.lock").mkdir()  # as good as a folder without permission, which stops no superuser
     assert run(["gc"]) == 1
@@ -421,9 +411,7 @@ def test_a_store_whose_lock_cannot_be_written(
     ],
     ids=["no label column", "one label for all pairs", "texts only"],
 )
-def test_a_plan_tells_that_a_training_will_be_pointless(
-    change: Callable[[Path], object], says: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_tells_that_a_training_will_be_pointless(change, says, folder, capfd):
     change(folder)
     learn_spans()(folder)
     assert run(["plan"]) == 0
@@ -434,9 +422,7 @@ def test_a_plan_tells_that_a_training_will_be_pointless(
     assert json.loads(capfd.readouterr().out)["pointless"] == [told]
 
 
-def test_a_plan_tells_that_what_a_training_reads_is_switched_off(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_tells_that_what_a_training_reads_is_switched_off(folder, capfd):
     judged("1", "0")(folder)
     edit("[cluster]", '[[encoders]]\nkind = "pas"\n[[encoders]]\nname = "s"\nkind = "s3bert"\n[cluster]')(folder)
     assert run(["plan"]) == 0
@@ -445,7 +431,7 @@ def test_a_plan_tells_that_what_a_training_reads_is_switched_off(
     ], "of embeddings, a training makes its own"
 
 
-def test_a_plan_tells_that_no_label_is_frequent_enough(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_tells_that_no_label_is_frequent_enough(folder, capfd):
     rows = "".join(f"Text {number}.\tlabel {number}|tag {number}\n" for number in range(20))
     put("texts.tsv", f"text\tlabel\n{rows}")(folder)
     aspects = '[[encoders]]\nname = "topic"\nkind = "aspect"\n'
@@ -476,9 +462,7 @@ WRONG_GRAPHS = (
 
 
 @pytest.mark.slow
-def test_bad_rows_are_rejected_with_a_code_and_the_build_goes_on(
-    folder: Path, command_line: Callable[..., Any]
-) -> None:
+def test_bad_rows_are_rejected_with_a_code_and_the_build_goes_on(folder, command_line):
     put("pairs.tsv", ROWS + "\n".join(BAD_ROWS) + "\n")(folder)
     put("graphs.amr", GRAPHS + WRONG_GRAPHS)(folder)
     code, lines = command_line("build")

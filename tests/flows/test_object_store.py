@@ -1,7 +1,6 @@
 """A build, killed in the middle, whose store is in an object storage: the same rows as in a folder."""
 
 import pytest
-from faulty_s3 import S3
 
 from features.core.errors import FacetflowError
 from features.stages.registry import TABLES
@@ -20,7 +19,7 @@ def in_the_middle(url: str) -> bool:
 
 
 def test_a_killed_build_goes_on_and_makes_the_rows_that_a_folder_holds(
-    bucket: S3, project, built, facetflow_alone, wait_until
+    bucket, project, built, facetflow_alone, wait_until
 ):
     project.write(60, sentences=8, per_shard=8, workers=2, store=bucket.url())
     with facetflow_alone.start(project, "build") as build:

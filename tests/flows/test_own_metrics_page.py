@@ -34,7 +34,7 @@ MUST = "# ::snt A cat must swim .\n(o / obligate-01 :ARG2 (s / swim-01 :ARG0 (c 
 
 
 @pytest.fixture(scope="module")
-def blocks(root: Path) -> dict[str, list[str]]:
+def blocks(root):
     """The page's code blocks, by language."""
     found: dict[str, list[str]] = {}
     page = (root / "docs/howto/own_metrics.md").read_text()

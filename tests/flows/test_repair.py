@@ -56,7 +56,7 @@ def build(folder: Path, *, deep: bool = False) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def _made(tmp_path_factory, generated) -> Path:
+def _made(tmp_path_factory, generated):
     """A project of 10 pairs that has grown to 14."""
     folder = tmp_path_factory.mktemp("made")
     generated(folder).write(10, **SMALL)
@@ -67,7 +67,7 @@ def _made(tmp_path_factory, generated) -> Path:
 
 
 @pytest.fixture
-def made(_made: Path, tmp_path: Path, generated):
+def made(_made, tmp_path, generated):
     """A copy of the grown project."""
     return generated(shutil.copytree(_made, tmp_path / "made"))
 

@@ -20,7 +20,7 @@ predicates = "spacy"
 
 
 @pytest.fixture(autouse=True)
-def pipeline() -> None:
+def pipeline():
     try:
         pull("en_core_web_md")
     except ModelError as error:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,7 +15,7 @@ MORE = "\n[srl]\nenabled = true\n\n[dependencies]\nenabled = true\n"
 
 
 @pytest.fixture(autouse=True)
-def models() -> None:
+def models():
     for name in DEFAULT_MODELS:
         try:
             pull(name)
@@ -25,7 +24,7 @@ def models() -> None:
 
 
 @pytest.mark.soak
-def test_the_commands_of_the_page_do_what_it_says(root: Path, project, generated, facetflow):
+def test_the_commands_of_the_page_do_what_it_says(root, project, generated, facetflow):
     page = (root / "docs/start/ten_minutes.md").read_text(encoding="utf-8")
     outputs = {}
     for line in "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines():

@@ -1,7 +1,5 @@
 """The parts of a run's time follow each other and add up."""
 
-from collections.abc import Callable
-
 import psutil
 import pytest
 
@@ -9,14 +7,14 @@ from flows.wall_time import WallTime
 
 
 @pytest.fixture
-def clock(its_time: Callable[..., None]) -> list[float]:
+def clock(its_time):
     now = [100.0]
     started = psutil.Process().create_time()
     its_time("flows.wall_time", monotonic=lambda: now[0], time=lambda: started + 6)
     return now
 
 
-def test_a_part_within_another_counts_once(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_within_another_counts_once(clock, monkeypatch):
     monkeypatch.setattr("flows.wall_time._process_is_command", False)
     wall = WallTime()
     clock[0] += 1
@@ -28,7 +26,7 @@ def test_a_part_within_another_counts_once(clock: list[float], monkeypatch: pyte
     assert wall.parts() == {"cluster": 10.0, "stages": 4.0, "other": 1.0, "total": 15.0}
 
 
-def test_a_command_counts_from_the_start_of_its_process(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_counts_from_the_start_of_its_process(clock, monkeypatch):
     monkeypatch.setattr("flows.wall_time._process_is_command", True)
     wall = WallTime()
     clock[0] += 1

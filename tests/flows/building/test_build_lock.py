@@ -19,7 +19,7 @@ from flows.building.store_access import SILENCE, fate, only_writer, this_process
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     return Store.open(tmp_path / "store", create=True)
 
 
@@ -27,7 +27,7 @@ def record(process: str) -> RunRecord:
     return RunRecord("run", "build_features", "2026-01-01T00:00:00+00:00", process=process)
 
 
-def test_a_run_is_running_while_its_process_holds_the_lock(store: Store) -> None:
+def test_a_run_is_running_while_its_process_holds_the_lock(store):
     with only_writer(store):
         assert fate(store, record(this_process())) == "running"
         assert fate(store, record("elsewhere:1")) == "killed", "another run holds the lock"
@@ -38,7 +38,7 @@ def test_a_run_is_running_while_its_process_holds_the_lock(store: Store) -> None
         assert fate(store, record(this_process())) == "running"
 
 
-def test_a_killed_run_is_not_taken_for_one_of_the_same_host_and_process_id() -> None:
+def test_a_killed_run_is_not_taken_for_one_of_the_same_host_and_process_id():
     code = (
         "import os; from flows.building.store_access import this_process\n"
         "os.getpid = lambda: 1\n"  # as in a container that is started again
@@ -49,12 +49,12 @@ def test_a_killed_run_is_not_taken_for_one_of_the_same_host_and_process_id() -> 
     assert first != second
 
 
-def test_a_second_writer_is_told_who_the_first_is(store: Store) -> None:
+def test_a_second_writer_is_told_who_the_first_is(store):
     with only_writer(store), refused(AnotherProcess), only_writer(store):
         pass
 
 
-def test_a_process_that_was_killed_is_gone(store: Store) -> None:
+def test_a_process_that_was_killed_is_gone(store):
     code = (
         "import os, signal, sys\nfrom features.store.store import Store\n"
         "from flows.building.store_access import only_writer\n"
@@ -65,7 +65,7 @@ def test_a_process_that_was_killed_is_gone(store: Store) -> None:
     assert fate(store, record(f"{socket.gethostname()}:{process.pid}")) == "killed"
 
 
-def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Store) -> None:
+def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store):
     lock = Path(store.location) / "build.lock"
     with only_one(lock, "", "elsewhere:1"):
         assert fate(store, record("elsewhere:1")) == "running"
@@ -74,14 +74,14 @@ def test_a_process_on_another_host_is_silent_when_its_lock_grows_old(store: Stor
         assert fate(store, record("elsewhere:1")) == "silent"
 
 
-def test_a_copy_of_a_store_that_is_being_built_is_not_being_built(store: Store, tmp_path: Path) -> None:
+def test_a_copy_of_a_store_that_is_being_built_is_not_being_built(store, tmp_path):
     with only_writer(store):
         copy = Store.open(shutil.copytree(store.location, tmp_path / "copy"))
         assert fate(copy, record(this_process())) == "killed"
         assert fate(store, record(this_process())) == "running"
 
 
-def test_a_holder_gives_signs_of_life(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_holder_gives_signs_of_life(store, monkeypatch):
     monkeypatch.setattr("features.store.storage.HEARTBEAT", 0.01)
     lock = Path(store.location) / "build.lock"
     with only_writer(store):

@@ -21,7 +21,7 @@ lines = st.sampled_from([*(f"A {word}." for word in WORDS), "", "  ", "Unseen.",
 
 
 @pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graphs(tmp_path_factory):
     """Return a folder with graphs of some sentences, and vectors of their words."""
     folder = tmp_path_factory.mktemp("graphs")
     (folder / "graphs.amr").write_text(GRAPHS)
@@ -30,7 +30,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.lists(st.tuples(lines, lines), min_size=1, max_size=12))
-def test_every_line_meets_the_line_of_its_number(graphs: Path, pairs: list[tuple[str, str]]) -> None:
+def test_every_line_meets_the_line_of_its_number(graphs, pairs):
     sides = [[pair[side] for pair in pairs] for side in (0, 1)]
     if not all(any(line.strip() for line in side) for side in sides):
         return  # a file without a sentence is refused
@@ -54,7 +54,7 @@ def test_every_line_meets_the_line_of_its_number(graphs: Path, pairs: list[tuple
 
 
 @pytest.fixture
-def files(tmp_path: Path, graphs: Path) -> list[str]:
+def files(tmp_path, graphs):
     (tmp_path / "a.amr").write_text(
         "# ::id 1\n(d / dog)\n\n# ::id 2\n# ::reject no_graph: none\n\n# ::id 3\n(c / cat)\n\n"
     )
@@ -62,9 +62,7 @@ def files(tmp_path: Path, graphs: Path) -> list[str]:
     return [f"{tmp_path}/a.amr", f"{tmp_path}/b.amr", "--glove", f"{graphs}/words.txt"]
 
 
-def test_a_reject_is_an_empty_row_counted_and_named(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_reject_is_an_empty_row_counted_and_named(files, tmp_path, capsys):
     assert run(["measure", *files, "-o", str(tmp_path / "out.tsv")]) == 2
     said = capsys.readouterr().err.splitlines()
     assert "pair 2: a.amr, block at line 4: rejected as no_graph: none" in said
@@ -73,9 +71,7 @@ def test_a_reject_is_an_empty_row_counted_and_named(
     assert [row[:4] for row in rows[1:]] == [["1", "1", "1", "1.0"], ["2", "2", "2", ""], ["3", "3", "3", "1.0"]]
 
 
-def test_parse_and_measure_tell_how_far_they_are(
-    files: list[str], graphs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parse_and_measure_tell_how_far_they_are(files, graphs, tmp_path, monkeypatch):
     told: list[tuple[int, int]] = []
     monkeypatch.setattr("flows.watching.file_progress.FileProgress.__call__", lambda _, *counts: told.append(counts))
     assert run(["measure", *files, "-o", str(tmp_path / "out.tsv")]) == 2
@@ -87,9 +83,7 @@ def test_parse_and_measure_tell_how_far_they_are(
     assert told == [(0, 2), (2, 2)]  # a sentence that is there twice is parsed once
 
 
-def test_what_does_not_match_is_refused_and_nothing_written(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_does_not_match_is_refused_and_nothing_written(files, tmp_path, capsys):
     (tmp_path / "b.amr").write_text("# ::id 1\n(d / dog)\n\n# ::id 3\n(c / cat)\n\n# ::id 4\n(b / boy)\n\n")
     assert run(["measure", *files, "-o", str(tmp_path / "out.tsv")]) == 1
     said = capsys.readouterr().err
@@ -98,9 +92,7 @@ def test_what_does_not_match_is_refused_and_nothing_written(
     assert run(["measure", *files, "-o", str(tmp_path / "out.tsv"), "--by-position"]) == 2
 
 
-def test_standard_input_and_output(
-    files: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_and_output(files, capsys, monkeypatch):
     content = Path(files[0]).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert run(["measure", "-", *files[1:], "-o", "-", "--format", "jsonl", "-q"]) == 2
@@ -111,14 +103,12 @@ def test_standard_input_and_output(
     assert told(capsys.readouterr().err, Usage)
 
 
-def test_label_vectors_come_from_one_place(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_label_vectors_come_from_one_place(files, capsys):
     assert run(["measure", *files, "--model", "all-MiniLM-L6-v2", "-o", "-"]) == 1
     assert told(capsys.readouterr().err, Usage)
 
 
-def test_formats_that_cannot_be_written_are_not_suggested(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_formats_that_cannot_be_written_are_not_suggested(files, tmp_path, capsys):
     assert run(["measure", *files, "-o", str(tmp_path / "out.amr")]) == 1
     said = capsys.readouterr().err
     assert told(said, UnknownFormat)

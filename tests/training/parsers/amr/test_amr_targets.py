@@ -30,16 +30,16 @@ def words_of(example: Sentence, alignment: Alignment) -> dict[str, str]:
     return {label: spelling[word] for label, word in zip(example.graph.nodes, alignment.word, strict=True)}
 
 
-def test_flattening_folds_names_and_turns_roles_round() -> None:
+def test_flattening_folds_names_and_turns_roles_round():
     graph = flatten(decode('(b / boy :ARG0-of (s / see-01 :domain-of (x / x)) :name (n / name :op2 "B" :op1 "A"))'))
     assert graph == FlatGraph(["boy", "see-01", "x", "@A B"], [(1, "ARG0", 0), (1, "mod", 2), (0, "name", 3)], 0)
 
 
-def test_roles_that_only_look_inverse_stay() -> None:
+def test_roles_that_only_look_inverse_stay():
     assert flatten(decode("(r / ring :consist-of (g / gold))")).edges == [(0, "consist-of", 1)]
 
 
-def test_nodes_are_put_on_the_words_that_say_them() -> None:
+def test_nodes_are_put_on_the_words_that_say_them():
     (evidence,) = learn_translations([CITY])
     placed = words_of(CITY, Alignment(CITY.graph, CITY.words, evidence))
     assert placed["see-01"] == "see"
@@ -51,7 +51,7 @@ def test_nodes_are_put_on_the_words_that_say_them() -> None:
     assert placed["=5"] == placed["date-entity"] == "May"
 
 
-def test_a_hyphen_is_no_negation() -> None:
+def test_a_hyphen_is_no_negation():
     penman = "(k / know-01 :polarity - :ARG1 (s / song :mod (w / well)))"
     sentences = [
         sentence(f"The {text} is not known.", penman) for text in ("well - known song", "song", "old song")
@@ -60,7 +60,7 @@ def test_a_hyphen_is_no_negation() -> None:
     assert words_of(sentences[0], Alignment(sentences[0].graph, sentences[0].words, evidence[0]))["=-"] == "not"
 
 
-def test_a_word_that_spells_one_node_is_left_to_it() -> None:
+def test_a_word_that_spells_one_node_is_left_to_it():
     """Headlines say "killed" where others say "people killed"; both have a person in their graph."""
     sentences = [
         sentence(text, f"(k / kill-01 :ARG1 (v / {victim} :quant {number}))")
@@ -79,7 +79,7 @@ def test_a_word_that_spells_one_node_is_left_to_it() -> None:
     assert (placed[0]["person"], placed[1]["person"]) == ("killed", "people")
 
 
-def test_translations_are_learnt_where_letters_do_not_help() -> None:
+def test_translations_are_learnt_where_letters_do_not_help():
     sentences = [
         sentence(f"She {verb}s not.", f"(v / {frame} :polarity - :ARG0 (s / she))")
         for verb, frame in [("run", "run-02"), ("sing", "sing-01"), ("sleep", "sleep-01"), ("work", "work-01")] * 3
@@ -108,12 +108,12 @@ def make(examples: list[Sentence]) -> tuple[Vocabulary, list[list[str]]]:
     return vocabulary, realised
 
 
-def test_the_labels_say_the_whole_graph() -> None:
+def test_the_labels_say_the_whole_graph():
     _, realised = make([CITY] * 9)
     assert sorted(realised[0]) == sorted(CITY.graph.nodes)
 
 
-def test_what_is_too_rare_for_a_label_is_left_out_or_copied() -> None:
+def test_what_is_too_rare_for_a_label_is_left_out_or_copied():
     rare = sentence("A glorp!", "(w / wuzzle-03 :mod (x / strange-thing) :mode expressive)")
     vocabulary, realised = make([*[CITY] * 9, rare])
     assert "wuzzle" not in vocabulary.primaries
@@ -132,5 +132,5 @@ def test_what_is_too_rare_for_a_label_is_left_out_or_copied() -> None:
         ("new", "@New York", False),
     ],
 )
-def test_likeness(word: str, label: str, alike: bool) -> None:
+def test_likeness(word, label, alike):
     assert (likeness(word, label) >= CONFIDENT) == alike

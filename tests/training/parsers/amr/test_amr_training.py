@@ -1,8 +1,6 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,16 +31,16 @@ pytestmark = pytest.mark.slow  # the network is trained once, in about half a mi
 
 
 @pytest.fixture(scope="module")
-def parser(trained: Path) -> EmbeddedParser:
+def parser(trained):
     return load_parser(trained, AmrSettings(device="cpu", precision="float32", batch_size=8))
 
 
 @pytest.fixture(scope="module")
-def amr_settings(trained: Path) -> AmrSettings:
+def amr_settings(trained):
     return AmrSettings(backend="embedded", model=str(trained), device="cpu", precision="float32")
 
 
-def test_unseen_sentences_of_the_language_are_parsed(parser: EmbeddedParser, trained: Path) -> None:
+def test_unseen_sentences_of_the_language_are_parsed(parser, trained):
     dev = read_source(GraphSource(path=trained.parents[1] / "dev.amr"))
     scores = score_graphs(parser.parse([item.text for item in dev]), [item.penman for item in dev])
     assert scores["smatch"].f1.value > 0.95
@@ -50,14 +48,14 @@ def test_unseen_sentences_of_the_language_are_parsed(parser: EmbeddedParser, tra
     assert scores["named_entities"].f1.value > 0.9
 
 
-def test_half_precision_says_the_same(parser: EmbeddedParser, trained: Path) -> None:
+def test_half_precision_says_the_same(parser, trained):
     texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
     half = load_parser(trained, AmrSettings(device="cpu", precision="bfloat16")).parse(texts)
     same = sum(ours == theirs for ours, theirs in zip(parser.parse(texts), half, strict=True))
     assert same >= 0.9 * len(texts)
 
 
-def test_batches_do_not_matter(parser: EmbeddedParser, trained: Path) -> None:
+def test_batches_do_not_matter(parser, trained):
     texts = [item.text for item in read_source(GraphSource(path=trained.parents[1] / "dev.amr"))]
     one_by_one = load_parser(trained, AmrSettings(device="cpu", precision="float32", batch_size=1))
     assert one_by_one.parse(texts) == parser.parse(texts)
@@ -66,9 +64,7 @@ def test_batches_do_not_matter(parser: EmbeddedParser, trained: Path) -> None:
 @example(texts=['0:0"', '\\ "\\"'], bias=-30.0, arc=-9.0)
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([-30.0, 0.0, 30.0]), st.sampled_from([-9.0, 9.0]))
-def test_any_text_and_any_labels_give_a_well_formed_graph(
-    parser: EmbeddedParser, texts: list[str], bias: float, arc: float
-) -> None:
+def test_any_text_and_any_labels_give_a_well_formed_graph(parser, texts, bias, arc):
     before = parser.thresholds
     parser.thresholds = Thresholds(arc=arc, primary=bias, wrapper=bias)
     try:
@@ -80,7 +76,7 @@ def test_any_text_and_any_labels_give_a_well_formed_graph(
         assert decode(graph).concepts
 
 
-def test_what_cannot_be_parsed_is_rejected(amr_settings: AmrSettings) -> None:
+def test_what_cannot_be_parsed_is_rejected(amr_settings):
     results = load(amr_settings).parse(["The boy sleeps.", " ", "sleep " * 63, "boy " * 62])
     assert isinstance(results[0], str)
     assert [result.code for result in results if isinstance(result, RowError)] == [
@@ -90,7 +86,7 @@ def test_what_cannot_be_parsed_is_rejected(amr_settings: AmrSettings) -> None:
     assert isinstance(results[3], str), "62 word pieces are just what this encoder reads"
 
 
-def test_a_failure_costs_one_sentence(amr_settings: AmrSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_costs_one_sentence(amr_settings, monkeypatch):
     parse = EmbeddedParser.parse
 
     def fails(self: EmbeddedParser, texts: list[str], *told: OnRows) -> list[str]:
@@ -107,7 +103,7 @@ def test_a_failure_costs_one_sentence(amr_settings: AmrSettings, monkeypatch: py
     assert second.message == "the parser 'embedded/own' failed on 'bad': ValueError('a bug')"
 
 
-def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
+def test_the_card_names_data_licence_and_scores(trained):
     card = (trained / "README.md").read_text(encoding="utf-8")
     assert "| Apache-2.0 | 144 | 29 | 0 | 0 | 115 | 1 |" in card
     assert "| dev | 29 |" in card
@@ -116,12 +112,7 @@ def test_the_card_names_data_licence_and_scores(trained: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_stopped_training_ends_with_the_same_weights(
-    tmp_path: Path,
-    make_settings: Callable[..., Path],
-    interrupt: Callable[..., str],
-    kill_at_a_checkpoint: Callable[[str, Path, Path], None],
-) -> None:
+def test_a_stopped_training_ends_with_the_same_weights(tmp_path, make_settings, interrupt, kill_at_a_checkpoint):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     paths = []
     for folder in (whole, parts):
@@ -135,9 +126,7 @@ def test_a_stopped_training_ends_with_the_same_weights(
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_signal_waits_for_the_checkpoint_of_its_step(
-    tmp_path: Path, make_settings: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_waits_for_the_checkpoint_of_its_step(tmp_path, make_settings, monkeypatch):
     learn = Loop._learn
 
     def learn_and_be_ended(self: Loop, *told: Any, **named: Any) -> Any:
@@ -151,9 +140,7 @@ def test_a_signal_waits_for_the_checkpoint_of_its_step(
     assert torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)["outcome"]["steps"] == 11
 
 
-def test_another_training_does_not_replace_a_finished_parser(
-    trained: Path, tmp_path: Path, make_settings: Callable[..., Path]
-) -> None:
+def test_another_training_does_not_replace_a_finished_parser(trained, tmp_path, make_settings):
     shutil.copytree(trained.parents[1], tmp_path, dirs_exist_ok=True)
     model = tmp_path / trained.relative_to(trained.parents[1])
     before = (model / "model.safetensors").read_bytes()
@@ -163,7 +150,7 @@ def test_another_training_does_not_replace_a_finished_parser(
     assert (model / "model.safetensors").read_bytes() == before
 
 
-def test_a_trained_parser_parses_a_file(trained: Path, tmp_path: Path) -> None:
+def test_a_trained_parser_parses_a_file(trained, tmp_path):
     sentences, output = tmp_path / "in.txt", tmp_path / "out.amr"
     sentences.write_text("The boy wants to sleep.\nThe cat does not run.\n", encoding="utf-8")
     assert run(["parse", "amr", str(sentences), "-o", str(output), "--model", str(trained)]) == 0
@@ -174,35 +161,33 @@ def test_a_trained_parser_parses_a_file(trained: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_an_error_is_one_sentence(
-    tmp_path: Path, make_settings: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_is_one_sentence(tmp_path, make_settings, capsys):
     assert main(["--settings", str(make_settings(tmp_path, epochs=0))]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_too_few_sentences_are_an_error(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+def test_too_few_sentences_are_an_error(tmp_path, make_settings):
     job = read_parser_job(AmrParserJob, make_settings(tmp_path))
     (tmp_path / "train.amr").write_text("# ::snt none\n(n / none)\n\n# ::snt A cow moos.\n(m / moo-01)\n")
     with refused(TooFewTexts):
         train(job)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+def test_a_file_that_is_not_there_is_named(tmp_path, make_settings):
     job = read_parser_job(AmrParserJob, make_settings(tmp_path, source={"held_out": [{"path": "none.amr"}]}))
     with refused(FileMissing):
         train(job)
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"unknown": 1}, {"source": {"train": []}}])
-def test_wrong_settings_are_named(tmp_path: Path, make_settings: Callable[..., Path], wrong: dict[str, object]) -> None:
+def test_wrong_settings_are_named(tmp_path, make_settings, wrong):
     path = make_settings(tmp_path, **wrong)
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         read_parser_job(AmrParserJob, path)
     assert f'"{next(iter(wrong))}"' in path.read_text()
 
 
-def test_a_training_is_known_by_the_content_of_its_files(tmp_path: Path, make_settings: Callable[..., Path]) -> None:
+def test_a_training_is_known_by_the_content_of_its_files(tmp_path, make_settings):
     first, second = tmp_path / "first", tmp_path / "second"
     identities = []
     for folder in (first, second):

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,14 @@ def toy_sentence(subject: str, verb: str, thing: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(tmp_path_factory):
     path = tmp_path_factory.mktemp("corpus") / "toy.conll"
     path.write_text("".join(toy_sentence(s, v, o) for s in NOUNS for v in VERBS for o in NOUNS if s != o))
     return path
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def base(tmp_path_factory):
     import torch
     from transformers import BertConfig, BertModel
 
@@ -55,7 +54,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def job(base: Path, corpus: Path, tmp_path: Path) -> Callable[..., TaggerJob]:
+def job(base, corpus, tmp_path):
     """Return a function that makes a training of seconds in a folder."""
 
     def make(folder: str = "run", **loop: Any) -> TaggerJob:
