@@ -72,6 +72,8 @@ def _section(path: str, context: click.Context, shared: Collection[Record]) -> s
         records = _records(context)
         command.params = [each for each in command.params if each not in COMMON and records.get(each) not in shared]
         command.add_help_option = False
+        if isinstance(command, click.Group):
+            command.commands = {}  # each has a section of its own below
         names = [record[0].split()[0].strip(",") for record in records.values() if record in shared]
         below = f"\nAlso [{', '.join(f'`{name}`' for name in names)}](#options-of-several-commands).\n" if names else ""
     return f"## {path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n{below}"

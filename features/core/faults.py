@@ -40,7 +40,7 @@ class FileUnreadable(InputError, code="FF103"):
 
 
 class FileEmpty(InputError, code="FF104"):
-    """A file has nothing of what is read: check that it is complete."""
+    """A file lacks what is read: check that it is complete."""
 
 
 class NotText(InputError, code="FF105"):
@@ -52,7 +52,7 @@ class GzipWrong(InputError, code="FF106"):
 
 
 class FileTooLong(InputError, code="FF107"):
-    """A line, or a decompressed file, is too long: check that it is text."""
+    """A line or decompressed file is too long: check that it is text."""
 
 
 class UnknownFormat(InputError, code="FF108"):
@@ -80,7 +80,7 @@ class CellNeverEnds(InputError, code="FF113"):
 
 
 class CellNotWritable(InputError, code="FF114"):
-    """A value has no place in the format of the output: write .jsonl or .parquet."""
+    """A value has no place in the output's format: write .jsonl or .parquet."""
 
 
 class OutputRefused(InputError, code="FF115"):
@@ -92,7 +92,7 @@ class OutputOverwrites(InputError, code="FF116"):
 
 
 class RowWrong(InputError, code="FF117"):
-    """A file that must be right as a whole has a wrong row: correct it."""
+    """A file has a wrong row: correct it."""
 
 
 class NotParallel(InputError, code="FF118"):
@@ -124,7 +124,7 @@ class EmptyText(InputError, code="FF124"):
 
 
 class CannotPair(InputError, code="FF125"):
-    """The two sides differ in number, or lack a pair: give as many on both."""
+    """The sides differ in number, or lack a pair: give as many on both."""
 
 
 class TooFewTexts(InputError, code="FF126"):
@@ -132,11 +132,11 @@ class TooFewTexts(InputError, code="FF126"):
 
 
 class MetricFileWrong(InputError, code="FF127"):
-    """A file of own metrics cannot be run, or has none: mend it, and check its path."""
+    """A metric file cannot be run, or has no metric: mend it, or its path."""
 
 
 class MetricWrong(InputError, code="FF128"):
-    """An own metric returned what it must not: mend it, or declare it as it is."""
+    """An own metric returned what it must not: mend it, or its declaration."""
 
 
 class VectorsWrong(InputError, code="FF129"):
@@ -156,7 +156,7 @@ class NothingToScore(InputError, code="FF132"):
 
 
 class NothingToLearn(InputError, code="FF133"):
-    """All examples have the same label, or too few another: vary the data, or leave the aspect out."""
+    """Too few examples have another label: vary the data, or leave the aspect out."""
 
 
 class SplitsOverlap(InputError, code="FF134"):
@@ -172,7 +172,7 @@ class SeveralParsers(InputError, code="FF136"):
 
 
 class OtherText(InputError, code="FF137"):
-    """Frames belong to another text, or version of it: tag the sentences again."""
+    """Frames are of another text: tag the sentences again."""
 
 
 class ScoredDifferently(InputError, code="FF138"):
@@ -188,11 +188,11 @@ class EvaluationDamaged(InputError, code="FF140"):
 
 
 class UnknownTexts(InputError, code="FF141"):
-    """What is to be searched is no file or corpus with texts: name one."""
+    """There is no such file, or corpus with texts: name one."""
 
 
 class RecordUnreadable(InputError, code="FF142"):
-    """A file that an earlier step wrote cannot be read: run that step again."""
+    """A file of an earlier step cannot be read: run that step again."""
 
 
 class FileChanged(InputError, code="FF143"):
@@ -216,7 +216,7 @@ class MissingKey(SettingsError, code="FF204"):
 
 
 class WrongValue(SettingsError, code="FF205"):
-    """A value has the wrong type or is out of range: give what the message says."""
+    """A value has the wrong type or is out of range: see the message."""
 
 
 class SeveralFaults(SettingsError, code="FF206"):
@@ -224,7 +224,7 @@ class SeveralFaults(SettingsError, code="FF206"):
 
 
 class EmptySetting(SettingsError, code="FF207"):
-    """A setting is empty, so without effect: give a value, or leave it out."""
+    """A setting is empty: give a value, or leave it out."""
 
 
 class Conflict(SettingsError, code="FF208"):
@@ -288,7 +288,7 @@ class JobWrong(SettingsError, code="FF222"):
 
 
 class PathTaken(SettingsError, code="FF223"):
-    """Something is where a file is to be made: choose another folder, or rename it."""
+    """A file to be made is already there: choose another folder, or rename it."""
 
 
 class Unencrypted(SettingsError, code="FF224"):
@@ -300,7 +300,7 @@ class CertificatesWrong(SettingsError, code="FF225"):
 
 
 class OtherSettings(SettingsError, code="FF226"):
-    """A folder holds a result of other settings, data or another version: choose another, or delete it."""
+    """A folder has results of other settings, data or versions: choose another, or delete it."""
 
 
 class NoStore(StoreError, code="FF301"):
@@ -324,7 +324,7 @@ class StoreUnreachable(StoreError, code="FF305"):
 
 
 class StoreDamaged(StoreError, code="FF306"):
-    """Files of the store are not as facetflow left them: use `facetflow build --deep`, a backup or a new store."""
+    """Files of the store are damaged: use `facetflow build --deep`, a backup or a new store."""
 
 
 class TableFileDamaged(StoreError, code="FF307"):
@@ -340,15 +340,15 @@ class UnknownTable(StoreError, code="FF309"):
 
 
 class UnknownShard(StoreError, code="FF310"):
-    """A shard is missing, or one that it needs: copy or build the store again."""
+    """A shard is missing: copy or build the store again."""
 
 
 class RowsWrong(StoreError, code="FF311"):
-    """The rows of a shard do not fit their table: mend the stage."""
+    """Rows of a shard do not fit their table: mend the stage."""
 
 
 class RowsLost(StoreError, code="FF312"):
-    """Rows went into a stage and did not come out once: mend the stage."""
+    """A stage lost or repeated rows: mend it."""
 
 
 class CommitRefused(StoreError, code="FF313"):
@@ -456,7 +456,7 @@ class RunGone(ModelError, code="FF416"):
 
 
 class EncoderDamaged(ModelError, code="FF417"):
-    """Files of an encoder are missing, damaged or do not fit: delete its folder, and train it again."""
+    """Files of an encoder are missing or damaged: delete its folder, and train it again."""
 
 
 class CannotExplain(ModelError, code="FF418"):
@@ -472,7 +472,7 @@ class NoThreshold(ModelError, code="FF420"):
 
 
 class OtherParser(ModelError, code="FF421"):
-    """The parser or tagger is not that of the training: install that one, or train again."""
+    """The parser or tagger differs from the training's: install that one, or train again."""
 
 
 class BackboneUnfit(ModelError, code="FF422"):
@@ -480,11 +480,11 @@ class BackboneUnfit(ModelError, code="FF422"):
 
 
 class NoEncoderForAspect(ModelError, code="FF423"):
-    """No encoder, or more than one, is for the aspect: name one with `--encoder`, or train one."""
+    """No encoder, or several, are for the aspect: name one with `--encoder`, or train one."""
 
 
 class WrongRoute(ModelError, code="FF424"):
-    """The encoder was not trained for this aspect, or for several: name one that it was trained for."""
+    """The encoder was not trained for the aspect, or for several: name one of its own."""
 
 
 class NotFinite(ModelError, code="FF425"):
@@ -512,7 +512,7 @@ class NoWorkers(RunError, code="FF504"):
 
 
 class NoScheduler(RunError, code="FF505"):
-    """A Dask scheduler does not answer or start: check its address and logs, and run again."""
+    """A Dask scheduler does not answer: check its address and logs, and run again."""
 
 
 class TooLittleMemory(RunError, code="FF506"):
@@ -564,7 +564,7 @@ class ProcessStays(RunError, code="FF517"):
 
 
 class TrainingFailed(RunError, code="FF518"):
-    """A training or an evaluation failed: see the message, or the traceback that it names."""
+    """A training or an evaluation failed: see the message or the traceback."""
 
 
 class LossNotFinite(RunError, code="FF519"):
@@ -580,7 +580,7 @@ class CheckpointDamaged(RunError, code="FF521"):
 
 
 class TrainingsApart(RunError, code="FF522"):
-    """The processes of a training lost each other: put its folder where all can read it."""
+    """Processes of a training lost each other: put its folder where all can read it."""
 
 
 class ForeignRequest(RunError, code="FF523"):

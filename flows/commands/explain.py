@@ -18,21 +18,21 @@ from flows.terminal import Verbosity, say, verbosity, warn, write_json
 @click.command()
 @click.argument("sentences", nargs=-1, callback=in_utf8)
 @encoder_option(
-    ", of the project's encoders with facets, the only current one (runs/NAME/current), else the newest, else the one "
-    "in the package"
+    ", of the project's with facets, the only current one (runs/NAME/current), else the newest, else the one in the "
+    "package"
 )
 @click.option(
     "--pairs",
     "table",
     type=INPUT,
-    help="A table of pairs (TSV, CSV, JSONL, Parquet; - is standard input), with columns as in a corpus of the "
-    "project, sentence_a and sentence_b, or as in a known dataset.",
+    help="A table of pairs (- is standard input), with columns as in a corpus of the project, sentence_a and "
+    "sentence_b, or as in a known dataset.",
 )
 @click.option(
     "--graphs",
     multiple=True,
     type=FILE,
-    help="PENMAN file with the graphs, found by ::snt; may be repeated. By default from the store, else a parser.",
+    help="PENMAN file with the graphs, found by ::snt; may be repeated. By default the store, else a parser.",
 )
 @click.option("--no-graphs", is_flag=True, help="Show only what the encoder predicts: faster.")
 @click.option(

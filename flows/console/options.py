@@ -138,7 +138,7 @@ def predicates_option(purpose: str = "") -> Callable[[Decorated], Decorated]:
 
 def page_option(about: str) -> Callable[[Decorated], Decorated]:
     """Return the option of a page to write instead of tables; `about` is what is on it."""
-    return click.option("--html", type=OUTPUT, help=f"Write a page that opens offline{about}; - is standard output.")
+    return click.option("--html", type=OUTPUT, help=f"Write a page that opens offline{about}.")
 
 
 def _choose_project(context: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
