@@ -124,8 +124,8 @@ class _Head(Closed):
 
     Args:
         name: name of the project.
-        store: folder of the feature store, or its address in an object storage: `s3://bucket/prefix`, also with
-            `?region=...&endpoint=https://...`.
+        store: folder of the feature store, or its address, such as
+            `s3://bucket/prefix?region=...&endpoint=https://...`.
         runs: folder of encoders, scores, reports and records of builds.
         corpora: where pairs of sentences come from.
         leakage: what to do with training pairs that have a sentence of an evaluation set.

@@ -38,6 +38,7 @@ COLUMNS = ("key", "value", "default", "meaning")
 SHORT = {
     " in double quotes": "",
     " that is not empty": "",
+    " and at most 9223372036854775808": "",
     " in square brackets, each item": ":",
     "with, for each key,": "of",
     "with some of the keys": "with some of",

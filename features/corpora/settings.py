@@ -87,8 +87,7 @@ class _SourceSettings(Closed):
             your own table.
         columns: role → column, where names differ; positions from 0 without a header line (pairs). `group`, a pair's
             topic or document, is for `draw`.
-        quotes: whether double quotes in a TSV are ordinary characters or enclose cells; by default as in the dataset,
-            or detected.
+        quotes: whether double quotes in a TSV enclose cells or are ordinary; by default as in the dataset, or detected.
     """
 
     dataset: Annotated[str, AfterValidator(_known_dataset)]
@@ -144,7 +143,7 @@ class CorpusSettings(_SourceSettings):
             whole.
         neighbours: how many of its nearest by embedding each sentence of `train` is also paired with.
         caption_pairs: how many pairs are drawn from the captions of an image.
-        draw: shares of the splits without files, which are drawn at random.
+        draw: random shares, for splits without files.
     """
 
     files: Mapping[Split, Files] = Field(default_factory=dict)
@@ -307,7 +306,7 @@ class LeakageSettings(Closed):
 
     Args:
         mode: `drop` keeps what has such a sentence out of `train`; `report` counts it; `off` ignores it.
-        evaluation: sets to guard besides those under `[[evaluation]]`, with the same keys.
+        evaluation: sets to guard besides `[[evaluation]]`, with the same keys.
     """
 
     mode: Literal["drop", "report", "off"] = "drop"

@@ -35,14 +35,12 @@ class AmrSettings(_ParserSettings):
 
     Args:
         backend: `embedded`: the parser in the package; `amrlib`: a large model; `penman`: your own graphs, found by
-            `::snt` (a sentence without one is rejected). By default `penman` if there are `graphs` or a corpus of the
-            dataset `penman`.
+            `::snt`. By default `penman` if there are `graphs` or a corpus of the dataset `penman`.
         graphs: your PENMAN files (`penman`).
         bank: index of these files, made by a build.
-        model: `embedded`, or the folder of a parser trained like it; for `amrlib` a name or folder, by default
+        model: `embedded`, or the folder of a parser like it; for `amrlib` a name or folder, by default
             `parse_xfm_bart_large`.
-        tokenizer: folder or Hub name of its tokenizer (`amrlib`); by default the model's own, else the one in its
-            configuration.
+        tokenizer: folder or Hub name of its tokenizer (`amrlib`), if not the model's own.
         batch_size: sentences per batch.
         beams: width of the beam search (`amrlib`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.

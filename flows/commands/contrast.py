@@ -40,9 +40,9 @@ def contrast(
     """Edit sentences, so that encoders learn what they overlook: a corpus for the project file.
 
     Edits exchange two arguments (swap), change the voice, let another be acted upon (patient, which also gets the
-    former two), set or lift a negation, or replace a quantifier, a number or a name. The sentences are those of FILE (a
-    table, or one a line), or of the training pairs in the newest release. Other voices and exchanged arguments are kept
-    only if the embedded parser's graphs show the difference. Columns of the output: sentence_a, sentence_b, edit.
+    former two), set or lift a negation, or replace a quantifier, a number or a name. Sentences are those of FILE (a
+    table, or one a line), or of the newest release's training pairs. Other voices and exchanged arguments are kept only
+    if the embedded parser's graphs show the difference. The output has the columns sentence_a, sentence_b, edit.
     """
     import polars as pl
 

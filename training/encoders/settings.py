@@ -85,8 +85,8 @@ class EncoderSettings(Trainable):
         choose_by: what chooses the best model: the dev `loss`, or by its name a rated set with split `dev` under
             `[[evaluation]]` (Spearman's correlation).
         search: values to try, in every combination; the best on dev is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
-        pool: Prefect work pool of its trainings and evaluations by `refresh`; by default the project's. `facetflow
-            deploy` again after a change.
+        pool: Prefect work pool of its trainings and evaluations; by default the project's. `facetflow deploy` again
+            after a change.
     """
 
     OWN_CHOICES: ClassVar[tuple[str, ...]] = (BY_LOSS,)

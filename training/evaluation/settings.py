@@ -16,8 +16,7 @@ class PromotionSettings(Closed):
         facets: on the mean over the facets.
         paraphrase: on each set of judged pairs (F1 × 100).
         labels: of a classifier of more than two labels, on the pairs of each corpus (accuracy × 100).
-        retrieval: of retrieval (MRR × 100): in each aspect that the encoder was trained for, or in all together where
-            it combines them.
+        retrieval: of retrieval (MRR × 100): in each aspect of the encoder, or in all together where it combines them.
     """
 
     ratings: Annotated[float, Field(ge=0)] = 1.0

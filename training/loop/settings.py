@@ -21,7 +21,7 @@ Keep = Literal["best", "average", "last"]
 
 
 class LoopSettings(Closed):
-    """The training loop; the unit of batches depends on the kind of encoder or parser.
+    """The training loop.
 
     Args:
         epochs: passes over the training data.

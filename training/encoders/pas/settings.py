@@ -24,7 +24,7 @@ class PasSettings(PairSettings):
         harmed: share of the spans to corrupt, to measure the cost of tagger errors.
         harm: kind of corruption: spans are `dropped`, or their arguments `moved`.
         training_share: share of the training pairs; larger shares include smaller ones.
-        tagger: `model` under [srl] of the training roles, by which the encoder tags; of a folder, the absolute path.
+        tagger: `model` under [srl] of the training roles, for the encoder; of a folder, the absolute path.
         tags: `tags` under [srl], if `predicates` there is `spacy`.
         choose_by: what chooses the best model on dev: `average_precision`, `f1` of the positive label at the best
             threshold, `loss`, or the name of a set with split `dev` under `[[evaluation]]`.

@@ -17,8 +17,7 @@ class RgcnSettings(PairSettings):
 
     Args:
         objective: `softmax` predicts the label of a pair; `multiple_negatives` separates the entailed sentence from
-            others of the batch and contradicting ones; `distillation` preserves the start model's similarities,
-            whatever the labels.
+            others of the batch; `distillation` preserves the start model's similarities, whatever the labels.
         graph: `false` is the twin without a graph, which shows what the graph adds.
         direction: direction of the tree edges: `down` from heads to dependents, `up`, or both.
         relations: `all` gives each label its own matrices; `one` shares them.
@@ -34,8 +33,8 @@ class RgcnSettings(PairSettings):
         temperature: temperature τ of `multiple_negatives`.
         choose_by: what chooses the best model on dev: `loss`; with `softmax` also `average_precision`, or `f1` of the
             positive label at the best threshold; or the name of a set with split `dev` under `[[evaluation]]`.
-        parser: spaCy pipeline of the training trees, with which the encoder parses: a known model or an absolute path;
-            required if not known.
+        parser: spaCy pipeline of the training trees and of the encoder: a known model or an absolute path; required if
+            not known.
         new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
     """
 

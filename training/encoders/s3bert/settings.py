@@ -94,13 +94,12 @@ class S3bertSettings(TunedSettings):
 
     Args:
         preset: default values of the other settings.
-        teacher: embeddings whose cosines are preserved: those of the release, if it has them (`store`), or always the
-            start model's (`backbone`).
+        teacher: embeddings whose cosines are preserved: the release's, if it has them (`store`), or always the start
+            model's (`backbone`).
         facets: metrics that get a facet, in order; by default the built-in ones, then your own.
-        facet_dimensions: dimensions of each facet: with a map added to the backbone's embedding, the residual; without
-            one a part of it.
-        map_epochs: epochs in which the map is learnt on stored embeddings; 0 for none, as where the backbone is an
-            S3BERT.
+        facet_dimensions: dimensions of a facet: added to the backbone's embedding by the map, or without one a part of
+            it.
+        map_epochs: epochs of the map on stored embeddings; 0 for none, as where the backbone is an S3BERT.
         map_learning_rate: its peak learning rate.
         map_batch_size: pairs in its batches, at most a sixteenth of the training pairs.
         similarity: similarity of a facet's two sub-vectors; `manhattan` is 1 - L1 distance.
@@ -110,14 +109,13 @@ class S3bertSettings(TunedSettings):
         alpha: weight of the decomposition objective.
         consistency: weight of the consistency objective.
         ordering: weight of the ordering objective while layers are tuned: a facet orders the positive pairs of a
-            sentence as its metric does. It teaches exchanged arguments, where contrast pairs are a third of
-            `layer_corpora`; the dev loss leaves it out.
+            sentence as its metric does. It teaches exchanged arguments, with contrast pairs a third of `layer_corpora`;
+            the dev loss leaves it out.
         ordered_facets: facets to order; all when empty. Leave out those whose metrics miss the difference.
         kinds: kinds of pairs to train on (`positive` are rows of a corpus); all when empty.
         pairs: number of training pairs, drawn at random; by default all.
-        layer_corpora: corpora of the batches that tune layers; all when empty. All pairs measured among a batch's
-            sentences count.
-        layer_shares: corpus → share of its pairs in an epoch of the layers, by default 1; every pair has its turn.
+        layer_corpora: corpora of the batches that tune layers; all when empty.
+        layer_shares: corpus → share of its pairs in an epoch of the layers, by default 1.
         finish: further steps of the layers on other batches.
         share: share of the final weights in a mean with those before `finish`, else before the layers (WiSE-FT,
             Wortsman et al. 2022).
