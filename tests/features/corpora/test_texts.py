@@ -10,8 +10,7 @@ from sentences import refused
 from features.core.faults import ColumnMissing, ColumnTwice, Conflict, FileEmpty
 from features.core.types import RejectCode
 from features.corpora.reading import BadRow, TextRow, read_outcomes
-from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
-from features.ingest.leaks import LeakageGuard
+from features.corpora.settings import CorpusSettings
 
 
 @pytest.fixture
@@ -181,10 +180,3 @@ def test_an_empty_file_is_refused(outcomes):
 def test_settings_of_the_other_kind_are_refused(given):
     with refused(Conflict):
         CorpusSettings(files={"train": "x"}, **given)
-
-
-def test_texts_of_an_evaluation_set_are_guarded(tmp_path):
-    (tmp_path / "mr.txt").write_text("1 A gem .\n")
-    guard = LeakageGuard(LeakageSettings(evaluation=[EvaluationSet(dataset="mr", file="mr.txt")]), tmp_path)
-
-    assert guard.leaks("train", "a gem") == "'a gem' is a sentence of mr"
