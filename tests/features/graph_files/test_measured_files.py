@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import MetricSettings, NotParallel
+from features.core.faults import MetricSettings
 from features.graph_files.measured import measure_files
 from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
@@ -108,8 +108,3 @@ def test_where_a_block_lacks_its_sentence_the_line_to_add_is_named(write, vector
     assert measured.scores["same"].to_list() == [1.0, None]
     (why,) = measured.wrong
     assert "# ::snt" in why
-
-
-def test_files_of_different_lengths_are_refused(write, vectors):
-    with refused(NotParallel):
-        measure_files(write("a.amr", BOY, BOY), write("b.amr", BOY), vectors)

@@ -15,7 +15,6 @@ from features.core.faults import (
     GpuFailed,
     ModelDamaged,
     ModelNotLoaded,
-    ModelNotPulled,
     NotThisModel,
 )
 from features.core.types import RejectCode
@@ -292,12 +291,6 @@ def test_a_gpu_that_is_not_there(amr_parser_folder: Path) -> None:
     missing = f"cuda:{torch.cuda.device_count()}"
     with refused(DeviceMissing):
         load(settings(model=str(amr_parser_folder), device=missing))
-
-
-def test_not_pulled_says_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    with refused(ModelNotPulled):
-        load(settings(model="parse_t5"))
 
 
 def test_graphs_do_not_go_with_a_model() -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sentences import refused
 
-from features.core.faults import DeviceMissing, LibraryMissing, ModelNotLoaded, ModelNotPulled, WrongValue
+from features.core.faults import DeviceMissing, LibraryMissing, ModelNotLoaded, WrongValue
 from features.models import locate
 from features.parsers.devices import resolve_device
 from features.parsers.sentence_encoder import SentenceEncoder, load
@@ -101,12 +101,6 @@ def test_a_word_has_the_same_vector_among_whatever_words(encoder: SentenceEncode
 @pytest.mark.slow
 def test_an_encoder_is_loaded_once_per_process(encoder: SentenceEncoder, encoder_name: str) -> None:
     assert load(EmbeddingSettings(model=encoder_name, device="cpu", batch_size=8, max_words=20)) is encoder
-
-
-def test_not_pulled_says_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    with refused(ModelNotPulled):
-        load(EmbeddingSettings(model="all-MiniLM-L12-v2"))
 
 
 def test_a_folder_that_is_no_encoder(tmp_path: Path) -> None:
