@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import replace
 
-import polars as pl
 import pytest
 from generated import pair_id
 from sentences import refused
@@ -13,16 +12,8 @@ from features.core.types import RejectCode
 from features.corpora.settings import CorpusSettings
 from features.ingest import corpus_pairs
 from features.ingest.building import ALGORITHM_VERSION
-from features.schemas import PAIRS, SENTENCES
 from features.sentences import sentence_id
 from tests.features.ingest.ingests import pairs_of, run, write
-
-
-def test_tables_have_the_columns_of_the_store(four_pairs):
-    ingested = run(four_pairs)
-
-    assert all(rows.schema == pl.Schema(SENTENCES) for rows in ingested.tables["sentences"].values())
-    assert all(rows.schema == pl.Schema(PAIRS) for rows in ingested.tables["pairs"].values())
 
 
 def test_ids_follow_from_texts_and_repeats_are_kept(four_pairs):
