@@ -4,12 +4,12 @@ import errno
 import fcntl
 import os
 import resource
-import threading
-import time
+from contextlib import ExitStack
+from itertools import count
 
+import pytest
 from sentences import refused
 
-from features.core import locks
 from features.core.faults import AnotherProcess, LockImpossible
 from features.core.locks import is_held, only_one
 
@@ -66,23 +66,16 @@ def test_a_disk_that_takes_no_byte_is_one_sentence(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_lock_that_its_holder_deletes_lets_nobody_in_who_waited_for_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(locks, "_PATIENCE", 0.5)
-    refused_ones = []
+def test_a_lock_that_its_holder_deletes_lets_nobody_in_who_waited_for_it(tmp_path, its_time):
+    holder = ExitStack()
+    holder.enter_context(only_one(tmp_path / "lock", "taken"))
 
-    def wait():
-        try:
-            with only_one(tmp_path / "lock", "taken"):
-                pass
-        except AnotherProcess as error:
-            refused_ones.append(error)
+    def sleep(_seconds):
+        (tmp_path / "lock").unlink(missing_ok=True)
+        holder.close()
 
-    with only_one(tmp_path / "lock", "taken"):
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        time.sleep(0.2)
-        (tmp_path / "lock").unlink()
-    waiting.join()
-    assert len(refused_ones) == 1
+    its_time("features.core.locks", sleep=sleep, monotonic=count().__next__)
+    with pytest.raises(AnotherProcess), only_one(tmp_path / "lock", "taken"):
+        pass
     with only_one(tmp_path / "lock", "taken"):
         pass
