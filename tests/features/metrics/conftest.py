@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import polars.selectors as cs
 import pytest
 from amr import AMR  # the name of the parser module in the package `smatch`
-from graph_pairs import batch_of, followed_by
+from graph_pairs import batch_of, followed_by, measure
 from hypothesis import strategies as st
 
 from features.graphs.graph import AmrGraph
@@ -32,6 +33,18 @@ class ReferencePairs:
 def no_vectors() -> LabelVectors:
     """Return a table without words, so that every word vector is random."""
     return LabelVectors([], np.empty((0, 16), np.float32))
+
+
+@pytest.fixture(scope="session")
+def score(no_vectors):
+    """Return a function that returns the value of a metric for two graphs in PENMAN, proven if it aligns them."""
+
+    def score(name: str, left: str, right: str, vectors: LabelVectors = no_vectors) -> float:
+        frame = measure(batch_of([left]), batch_of([right]), vectors, [name])
+        assert all(proven.all() for proven in frame.select(cs.ends_with("_optimal")))
+        return frame[name].item()
+
+    return score
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 import tracemalloc
 
 import pytest
-from graph_pairs import batch_of, measure
+from graph_pairs import batch_of
 
 from features.metrics.readings import Readings
 
@@ -25,9 +25,8 @@ from features.metrics.readings import Readings
         ("negations", "(l / like-01 :polarity -)", '(l / like-01 :polarity "-" :polarity -)', 1),
     ],
 )
-def test_bags_of_labels(name, left, right, value, no_vectors):
-    batches = (batch_of([text]) for text in (left, right))
-    assert measure(*batches, no_vectors, [name])[name].item() == pytest.approx(value)
+def test_bags_of_labels(name, left, right, value, score):
+    assert score(name, left, right) == pytest.approx(value)
 
 
 def test_a_long_concept_takes_no_space_for_each_other_one():

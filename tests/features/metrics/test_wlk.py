@@ -15,44 +15,39 @@ from itertools import product
 
 import numpy as np
 import pytest
-from graph_pairs import batch_of, measure
 
 from features.graphs.graph import AmrGraph
 from features.metrics.registry import METRICS
 
 
-def wlk(left: str, right: str, vectors) -> float:
-    return measure(batch_of([left]), batch_of([right]), vectors, ["wlk"])["wlk"].item()
-
-
-def test_a_score_by_hand(no_vectors):
+def test_a_score_by_hand(score):
     """Iteration 0: want-01, boy and ARG0 triple are common; no context is; lengths 5 + 3/4 + 3/9 and 3 + 2/4 + 2/9."""
     left = "(w / want-01 :ARG0 (b / boy) :ARG1 (s / sleep-01))"
     right = "(w / want-01 :ARG0 (b / boy))"
     # `boy` has the neighbour want-01 through ARG0 in both: common at iteration 1, not at iteration 2
     expected = (3 + 1 / 4) / math.sqrt((5 + 3 / 4 + 3 / 9) * (3 + 2 / 4 + 2 / 9))
-    assert wlk(left, right, no_vectors) == pytest.approx(expected)
+    assert score("wlk", left, right) == pytest.approx(expected)
 
 
-def test_features_occur_and_are_not_counted(no_vectors):
+def test_features_occur_and_are_not_counted(score):
     once = "(a / and :op1 (b / boy))"
-    assert wlk(once, "(a / and :op1 (b / boy) :op1 (c / boy))", no_vectors) < 1.0  # `and` has two neighbours
+    assert score("wlk", once, "(a / and :op1 (b / boy) :op1 (c / boy))") < 1.0  # `and` has two neighbours
     # The two boys are one label in each iteration.
     frame = "(s / see-01 :ARG0 (b / boy) :ARG0 (c / boy))"
     expected = (3 + 0) / math.sqrt((3 + 2 / 4 + 2 / 9) * (3 + 2 / 4 + 2 / 9))
     # see-01 and the boys differ in context only through the number of boys: boy ─ see-01 is common at iteration 1
-    assert wlk("(s / see-01 :ARG0 (b / boy))", frame, no_vectors) == pytest.approx(expected + (1 / 4) / (3 + 13 / 18))
+    assert score("wlk", "(s / see-01 :ARG0 (b / boy))", frame) == pytest.approx(expected + (1 / 4) / (3 + 13 / 18))
 
 
-def test_constants_are_nodes_and_case_and_quotes_do_not_count(no_vectors):
-    assert wlk('(n / name :op1 "Bob")', "(n / Name :op1 bob)", no_vectors) == 1.0
-    assert wlk('(n / name :op1 "Bob")', '(n / name :op1 "Ann")', no_vectors) == pytest.approx(1 / (3 + 13 / 18))
-    assert wlk('(n / name :op1 "Bob")', "(n / name :op1 (b / bob))", no_vectors) == 1.0
+def test_constants_are_nodes_and_case_and_quotes_do_not_count(score):
+    assert score("wlk", '(n / name :op1 "Bob")', "(n / Name :op1 bob)") == 1.0
+    assert score("wlk", '(n / name :op1 "Bob")', '(n / name :op1 "Ann")') == pytest.approx(1 / (3 + 13 / 18))
+    assert score("wlk", '(n / name :op1 "Bob")', "(n / name :op1 (b / bob))") == 1.0
 
 
-def test_directions_count_for_triples_only(no_vectors):
+def test_directions_count_for_triples_only(score):
     left, right = "(a / cat :part (b / dog))", "(a / cat :part-of (b / dog))"
-    assert wlk(left, right, no_vectors) == pytest.approx((2 + 2 / 4 + 2 / 9) / (3 + 2 / 4 + 2 / 9))
+    assert score("wlk", left, right) == pytest.approx((2 + 2 / 4 + 2 / 9) / (3 + 2 / 4 + 2 / 9))
 
 
 def readings(graph: AmrGraph) -> list[tuple[frozenset, ...]]:

@@ -3,7 +3,7 @@
 import numpy as np
 import ot
 import pytest
-from graph_pairs import batch_of, measure
+from graph_pairs import measure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -71,7 +71,7 @@ def by_the_definition(left: AmrGraph, right: AmrGraph, vectors: LabelVectors) ->
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_agrees_with_the_definition(data, graph_pairs):
+def test_agrees_with_the_definition(data, graph_pairs, score):
     left, right = zip(*data.draw(graph_pairs), strict=True)
     words = ["boy", "girl", "cat", "want", "see", "have", "rel", "name", "-", "2", "bob"]
     # All in one direction of space and so near each other: no score is clipped.
@@ -82,16 +82,15 @@ def test_agrees_with_the_definition(data, graph_pairs):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
-def test_two_single_nodes_by_hand():
+def test_two_single_nodes_by_hand(score):
     vectors = LabelVectors(["cat", "kitten"], np.array([[1, 0], [0.6, 0.8]], np.float32))
-    left, right = batch_of(["(c / cat)"]), batch_of(["(k / kitten)"])
-    score = measure(left, right, vectors, ["wwlk"])["wwlk"].item()
-    assert score == pytest.approx(1 - np.sqrt(2 - 2 * 0.6))
+    assert score("wwlk", "(c / cat)", "(k / kitten)", vectors) == pytest.approx(1 - np.sqrt(2 - 2 * 0.6))
 
 
-def test_similar_words_make_similar_graphs():
+def test_similar_words_make_similar_graphs(score):
     vectors = LabelVectors(["cat", "kitten", "stock", "see"], np.array([[1, 0], [0.9, 0.4], [0.1, 1], [0.5, 0.5]]))
-    left = batch_of(["(s / see-01 :ARG0 (c / cat))"] * 2)
-    right = batch_of(["(s / see-01 :ARG0 (k / kitten))", "(s / see-01 :ARG0 (k / stock))"])
-    near, far = measure(left, right, vectors, ["wwlk"])["wwlk"]
+    near, far = (
+        score("wwlk", "(s / see-01 :ARG0 (c / cat))", f"(s / see-01 :ARG0 (k / {other}))", vectors)
+        for other in ("kitten", "stock")
+    )
     assert 0 < far < near < 1
