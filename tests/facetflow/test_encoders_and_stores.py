@@ -191,17 +191,17 @@ def test_a_text_that_the_parser_does_not_know_is_measured_as_nothing(encoder: fa
 
 
 @pytest.mark.parametrize("text", ["猫在睡觉。", "他有2只猫", "Кошка спит.", "القط نائم", "🙂🙂", "...", "\u200b"])
-def test_a_text_without_a_word_of_the_parser_is_rejected_with_a_code(encoder_model: str, text: str) -> None:
+@pytest.mark.usefixtures("encoder_model")
+def test_a_text_without_a_word_of_the_parser_is_rejected_with_a_code(text: str) -> None:
     with refused(RowError) as raised:
         facetflow.parse_amr(text, device="cpu")
     assert raised.value.code == "unknown_words"
-    assert encoder_model
 
 
-def test_a_text_with_a_word_or_a_number_is_parsed(encoder_model: str) -> None:
+@pytest.mark.usefixtures("encoder_model")
+def test_a_text_with_a_word_or_a_number_is_parsed() -> None:
     graphs = facetflow.parse_amr(["The word 猫 means cat.", "¿Dónde está?", "42", "Ø"], device="cpu")
     assert all(isinstance(graph, str) for graph in graphs)
-    assert encoder_model
 
 
 def test_an_encoder_without_facets_encodes_and_does_not_explain(project: Path, tmp_path: Path) -> None:

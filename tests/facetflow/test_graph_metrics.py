@@ -21,14 +21,14 @@ def test_every_metric_is_a_function_under_its_name() -> None:
     assert set(METRICS) <= set(metrics.__all__)
 
 
-def test_one_by_one_they_have_the_values_of_all_at_once(encoder_model: str) -> None:
+@pytest.mark.usefixtures("encoder_model")
+def test_one_by_one_they_have_the_values_of_all_at_once() -> None:
     left, right = [DOG, "(s / sleep-01 :polarity - :ARG0 (c / cat :quant 2))"], [CAT, "(s / sleep-01 :ARG0 (c / cat))"]
     table = facetflow.measure(left, right)
     assert table.columns[:15] == list(METRICS)
     for name in METRICS:
         np.testing.assert_allclose(getattr(metrics, name)(left, right), table[name].to_numpy(), atol=1e-6)
         assert getattr(metrics, name)(left[0], right[0]) == pytest.approx(table[name][0], abs=1e-6)
-    assert encoder_model
 
 
 def test_one_graph_is_compared_with_each_of_a_list_in_either_order() -> None:

@@ -39,7 +39,7 @@ def test_an_interrupt_waits_until_it_is_delivered():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_what_was_not_delivered_comes_at_the_end(monkeypatch):
+def test_what_was_not_delivered_comes_at_the_end():
     received = []
     before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
     try:

@@ -17,7 +17,7 @@ from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.scoring import score_graphs
 from training.parsers.amr.settings import GraphSource
 
-pytestmark = pytest.mark.slow  # loads the model
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("encoder_name")]  # loads the model, which needs its base
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def gold() -> list[Sentence]:
     return [sentence for file in files for sentence in read_source(GraphSource(path=folder / file))]
 
 
-def test_the_graphs_of_the_example(encoder_name: str, gold: list[Sentence]) -> None:
+def test_the_graphs_of_the_example(gold: list[Sentence]) -> None:
     graphs = parse_example(gold, "float32")
     scores = score_graphs(graphs, [item.penman for item in gold])
     assert scores["smatch"].f1.value > 0.88
@@ -36,7 +36,6 @@ def test_the_graphs_of_the_example(encoder_name: str, gold: list[Sentence]) -> N
     assert scores["coreference"].f1.value > 0.75
     some = parse_example(gold[::6], "bfloat16")  # a processor without bfloat16 takes six times as long
     assert score_graphs(some, graphs[::6])["smatch"].f1.value > 0.97
-    assert encoder_name
 
 
 def parse_example(sentences: list[Sentence], precision: str) -> list[str]:
@@ -45,7 +44,7 @@ def parse_example(sentences: list[Sentence], precision: str) -> list[str]:
     return [graph for graph in parsed if isinstance(graph, str)]
 
 
-def test_threads_and_batches_change_next_to_nothing(encoder_name: str, gold: list[Sentence]) -> None:
+def test_threads_and_batches_change_next_to_nothing(gold: list[Sentence]) -> None:
     texts = [item.text for item in gold]
     first, second = (
         load_parser(
@@ -55,15 +54,13 @@ def test_threads_and_batches_change_next_to_nothing(encoder_name: str, gold: lis
     )
     differ = sum(left != right for left, right in zip(first.parse(texts), second.parse(texts), strict=True))
     assert differ <= 2  # sums in another order may turn what is as good as a tie
-    assert encoder_name
 
 
-def test_odd_texts_give_a_graph_or_a_reject(encoder_name: str) -> None:
+def test_odd_texts_give_a_graph_or_a_reject() -> None:
     texts = ["", "...", "!" * 600, "🙂🙂", '"(" / ):op1 "', "COME HERE", "word " * 400, "\u200b", "a" * 5000]
     parser = load(AmrSettings(backend="embedded", device="cpu"))
     for result in parser.parse(texts):
         assert isinstance(result, RowError) or decode(result).concepts
-    assert encoder_name
 
 
 def test_the_model_belongs_to_its_base_encoder_and_is_small(encoder_name: str) -> None:

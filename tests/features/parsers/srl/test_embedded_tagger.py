@@ -1,5 +1,6 @@
 """The tagger that comes with the project."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ MODEL = locate_tagger("embedded")
 
 @pytest.fixture(scope="module")
 def parser(encoder_name: str) -> SrlParser:
-    assert encoder_name
     return load(SrlSettings(precision="float32"))
 
 
@@ -59,11 +59,9 @@ def test_it_is_small_and_complete():
 
 
 @pytest.mark.slow
-def test_it_scores_what_its_card_says(encoder_name, shared):
-    """On every sixteenth sentence, so within a few points of the whole."""
-    import json
-
-    assert encoder_name
+@pytest.mark.usefixtures("encoder_name")
+def test_it_scores_what_its_card_says(shared):
+    """On every fourth sentence, so within a few points of the whole."""
     gold = list(read_annotated(shared / "data" / "srl_ewt" / "ewt_propbank3_dev.conll.gz"))[::4]
     report = json.loads((MODEL / "training.json").read_text(encoding="utf-8"))["scores"]
     found = evaluate(load_tagger(MODEL, SrlSettings()), gold)
