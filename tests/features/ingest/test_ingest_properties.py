@@ -73,6 +73,7 @@ def assert_sound(*parts: Ingested) -> None:
     positives = {row["pair_id"]: row for row in stored_pairs.filter(kind="positive").iter_rows(named=True)}
     negatives = stored_pairs.filter(kind="negative")
     assert negatives["positive_id"].is_unique().all()
+    assert negatives["score"].null_count() == negatives.height
     for negative in negatives.iter_rows(named=True):
         positive = positives[negative["positive_id"]]
         assert negative["split"] == positive["split"]

@@ -5,18 +5,6 @@ from features.sentences import sentence_id
 from tests.features.ingest.ingests import pairs_of, run, write
 
 
-def test_every_positive_gets_a_negative_that_is_no_positive(four_pairs):
-    pairs = pairs_of(run(four_pairs))
-    positives, negatives = pairs.filter(kind="positive"), pairs.filter(kind="negative")
-
-    assert sorted(negatives["positive_id"]) == sorted(positives["pair_id"])
-    assert negatives["score"].null_count() == negatives.height
-    anchor = dict(positives.select("pair_id", "sentence_a").iter_rows())
-    assert all(anchor[row["positive_id"]] == row["sentence_a"] for row in negatives.iter_rows(named=True))
-    together = set(positives.select("sentence_a", "sentence_b").iter_rows())
-    assert not together & set(negatives.select("sentence_a", "sentence_b").iter_rows())
-
-
 def test_only_the_chosen_splits_get_negatives(tmp_path):
     write(tmp_path / "p.tsv", [("A", "B", 1), ("C", "D", 2)])
     files = {"train": "p.tsv"}
@@ -38,16 +26,6 @@ def test_negatives_asked_for_later_are_added_to_known_positives(four_pairs):
     assert list(second.tables["pairs"]) == ["pairs-00001"]
     # They are those that a first build would have drawn.
     assert set(pairs_of(second)["pair_id"]) == set(pairs_of(run(four_pairs)).filter(kind="negative")["pair_id"])
-
-
-def test_too_few_pairs_leave_positives_without_negative_and_say_so(tmp_path):
-    write(tmp_path / "p.tsv", [("A", "B", 1), ("A", "C", 1), ("A", "A", 5)])
-
-    ingested = run(tmp_path)
-
-    assert ingested.report.splits[0].without_negative == 3
-    assert ingested.report.splits[0].new == 3
-    assert pairs_of(ingested)["kind"].unique().to_list() == ["positive"]
 
 
 def test_a_question_with_many_answers_finds_the_few_sentences_that_are_left(tmp_path):
