@@ -124,17 +124,6 @@ def test_without_a_text_there_are_the_columns(sentences: list[tuple[str, str]]) 
     assert parsed["code"].to_list() == ["empty_sentence"] * len(sentences)
 
 
-def test_a_sentence_is_parsed_once(tmp_path: Path) -> None:
-    given: list[str] = []
-
-    def stage(rows: pl.DataFrame) -> StageOutput:
-        given.extend(rows["text"])
-        return upper(rows)
-
-    texts.parse_lines(texts.read_sentences(put(tmp_path / "in.txt", "Yes\nyes\n Yes \n")), stage)
-    assert given == ["Yes", "yes"]
-
-
 def test_no_line_is_lost_whatever_it_holds(tmp_path: Path) -> None:
     odd = ["\x0b", "\u2028\u2029", "\x85x", "a\x1cb", "\ufeffx", "::id 7", "# snt no", "\\n", '"']
     lines = texts.read_sentences(put(tmp_path / "in.txt", "\n".join([*odd, "end"])))
