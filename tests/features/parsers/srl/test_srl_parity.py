@@ -45,16 +45,12 @@ def test_logits_are_the_same(tagger, outputs):
     assert compared == len(outputs)
 
 
-def test_tags_are_the_same(tagger, outputs):
-    for output in outputs:
-        (frame,) = tagger.tag([output["words"]], [[output["predicate"]]])[0]
-        assert frame.spans == spans_of(output["tags"]), output["words"]
-
-
-def test_tags_do_not_depend_on_the_batch(tagger, outputs):
+def test_tags_are_the_same_in_one_batch_and_alone(tagger, outputs):
     together = tagger.tag([output["words"] for output in outputs], [[output["predicate"]] for output in outputs])
     for output, (frame,) in zip(outputs, together, strict=True):
-        assert frame.spans == spans_of(output["tags"])
+        assert frame.spans == spans_of(output["tags"]), output["words"]
+    (alone,) = tagger.tag([outputs[0]["words"]], [[outputs[0]["predicate"]]])[0]
+    assert alone == together[0][0]
 
 
 def test_the_fixture_makes_the_constraints_bite(tagger, outputs):
