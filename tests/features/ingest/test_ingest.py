@@ -51,24 +51,6 @@ def test_how_many_rows_are_read_at_once_changes_nothing(tmp_path, monkeypatch):
     assert pairs_of(parts).equals(pairs_of(whole))
 
 
-def test_a_sentence_is_stored_once_normalised_in_the_shard_where_it_was_first_seen(tmp_path):
-    write(
-        tmp_path / "p.tsv",
-        [("A  cat. ", "B."), ("A\u00a0cat.", "Cafe\u0301"), ("B.", "Café")],
-        "sentence_a\tsentence_b",
-    )
-
-    ingested = run(tmp_path, sentences_per_shard=2)
-
-    assert {shard: rows["text"].to_list() for shard, rows in ingested.tables["sentences"].items()} == {
-        "sentences-00000": ["A cat.", "B."],
-        "sentences-00001": ["Café"],
-    }
-    placed = {id_: shard for shard, rows in ingested.tables["sentences"].items() for id_ in rows["sentence_id"]}
-    for row in pairs_of(ingested).iter_rows(named=True):
-        assert (row["shard_a"], row["shard_b"]) == (placed[row["sentence_a"]], placed[row["sentence_b"]])
-
-
 def test_a_sentence_that_is_too_long_is_a_reject(tmp_path):
     write(tmp_path / "p.tsv", [("one two three", "B", 1), ("one two three four", "B", 1), ("C", "D", 1)])
 

@@ -21,7 +21,8 @@ from tests.features.ingest.ingests import stored
 Row = tuple[str, str, str]
 
 # Few different sentences, so that repeats, shared sentences and small pools are common.
-sentences = st.sampled_from(["A.", "B.", "C.", "a", "D d.", "E  e.", "E e.", "Größe", "too many words here"])
+spellings = ["A.", "B.", "C.", "a", "D d.", "E  e.", "E\u00a0e.", "Größe", "Gro\u0308ße", "too many words here"]
+sentences = st.sampled_from(spellings)
 good_rows = st.tuples(sentences, sentences, st.sampled_from(["", "1", "2.5"]))
 bad_rows = st.sampled_from([("A.", "", "1"), ("A.", "B.", "x"), ("A.", "B.\textra", "1")])
 rows_of_a_file = st.lists(st.one_of(good_rows, good_rows, good_rows, bad_rows), min_size=1, max_size=25)
