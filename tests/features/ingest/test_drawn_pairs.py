@@ -102,16 +102,6 @@ def test_pairs_that_share_nothing_are_drawn_in_about_the_shares_that_were_asked_
     assert splits_of(ingested) != splits_of(run(tmp_path, corpus(draw=DRAW | {"seed": 1})))
 
 
-def test_pairs_that_hang_together_by_others_are_in_one_split(tmp_path):
-    chains = [[(f"{chain}-{link}", f"{chain}-{link + 1}", "1") for link in range(5)] for chain in range(60)]
-    write(tmp_path, *(pair for link in zip(*chains, strict=True) for pair in link))
-    found = splits_of(run(tmp_path, corpus()))
-
-    assert set(found.values()) == {"train", "dev", "test"}
-    for chain in range(60):
-        assert len({found[f"{chain}-{link}"] for link in range(6)}) == 1
-
-
 def test_sentences_that_differ_in_case_or_punctuation_alone_are_in_one_split(tmp_path):
     alike = [(f"left {number}", f"Other {number}.", "1") for number in range(60)]
     marks = [(sign, f"{name} {number}.", "1") for sign, name in (("?!", "What"), ("...", "So")) for number in range(10)]

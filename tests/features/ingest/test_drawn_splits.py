@@ -218,13 +218,6 @@ def test_a_text_follows_a_corpus_drawn_alike_that_the_store_has_it_in(tmp_path):
     assert splits_of(after) == splits_of(before, corpus="more")
 
 
-def test_a_build_again_finds_nothing_new(tmp_path):
-    (tmp_path / "papers.tsv").write_text(table(*texts(60)))
-    first = run(tmp_path, corpus())
-
-    assert run(tmp_path, corpus(), known=[first]).tables == {"sentences": {}, "pairs": {}, "labels": {}}
-
-
 def test_the_guard_keeps_evaluation_texts_out_of_the_train_that_was_drawn(tmp_path):
     (tmp_path / "papers.tsv").write_text(table(*texts(40)))
     (tmp_path / "guarded.tsv").write_text(table(*texts(40)))
