@@ -163,16 +163,6 @@ def test_store_that_was_half_made_is_made_to_the_end(store):
     assert Store.open(store.location, create=True).read("metrics").height == 0
 
 
-def test_a_store_gets_the_tables_that_it_lacks(store):
-    file = Path(store.location) / "store.json"
-    content = json.loads(file.read_text())
-    del content["tables"]["metrics"]
-    file.write_text(json.dumps(content))
-    shutil.rmtree(Path(store.location) / "tables" / "metrics")
-
-    assert Store.open(store.location, create=True).read("metrics").height == 0
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_without_permission_is_named(tmp_path):
     tmp_path.chmod(0o500)
