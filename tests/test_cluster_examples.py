@@ -30,6 +30,11 @@ def folder(root: Path) -> Path:
     return root / "examples" / "clusters"
 
 
+@pytest.fixture
+def manifests(folder: Path) -> list[dict]:
+    return list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
+
+
 def options_of(command: click.Command) -> set[str]:
     return {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
 
@@ -70,11 +75,10 @@ def test_commands_have_the_options_that_they_are_given(root: Path, page: str) ->
         assert_known(words)
 
 
-def test_manifests_are_yaml_and_their_commands_have_these_options(folder: Path) -> None:
-    documents = list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
-    kinds = [document["kind"] for document in documents]
+def test_manifests_are_yaml_and_their_commands_have_these_options(manifests: list[dict]) -> None:
+    kinds = [document["kind"] for document in manifests]
     assert kinds == ["PersistentVolumeClaim", "DaskCluster", "DaskWorkerGroup", "Job"]
-    _, dask, group, job = documents
+    _, dask, group, job = manifests
     specs = [dask["spec"]["scheduler"]["spec"], dask["spec"]["worker"]["spec"], group["spec"]["worker"]["spec"]]
     specs.append(job["spec"]["template"]["spec"])
     for spec in specs:
@@ -84,14 +88,11 @@ def test_manifests_are_yaml_and_their_commands_have_these_options(folder: Path) 
     images = {spec["containers"][0]["image"] for spec in specs}
     assert len(images) == 1, "one image, so that versions are the same"
     address = f"tls://{dask['metadata']['name']}-scheduler:8786"
-    assert all(address in container for container in (specs[1]["containers"][0]["args"], job_command(job)))
+    workers, flow = specs[1]["containers"][0]["args"], specs[3]["containers"][0]["command"]
+    assert all(address in container for container in (workers, flow))
     assert group["spec"]["cluster"] == dask["metadata"]["name"]
     of_cpus, of_gpus = (worker["containers"][0]["env"] for worker in specs[1:3])
     assert of_cpus == of_gpus
-
-
-def job_command(job: dict) -> list[str]:
-    return job["spec"]["template"]["spec"]["containers"][0]["command"]
 
 
 def test_the_script_for_dask_jobqueue_is_python(folder: Path) -> None:
@@ -114,7 +115,7 @@ def test_jobs_of_dask_jobqueue_read_credentials_and_hold_none(folder: Path, tmp_
     assert "tls://" in script
 
 
-def test_manifests_are_valid_for_kubernetes_and_the_operator(folder: Path) -> None:
+def test_manifests_are_valid_for_kubernetes_and_the_operator(manifests: list[dict]) -> None:
     """By the schemas of dask-kubernetes and kubernetes-validate, which are not among our packages."""
     operator = find_spec("dask_kubernetes")  # its files are enough; importing it needs a dozen packages
     if operator is None or operator.origin is None:
@@ -128,22 +129,19 @@ def test_manifests_are_valid_for_kubernetes_and_the_operator(folder: Path) -> No
         (version,) = definition["spec"]["versions"]
         custom[definition["spec"]["names"]["kind"]] = version["schema"]["openAPIV3Schema"]
     assert {"DaskCluster", "DaskWorkerGroup"} <= custom.keys()
-    for document in yaml.safe_load_all((folder / "kubernetes.yaml").read_text()):
+    for document in manifests:
         if document["kind"] in custom:
             jsonschema.validate(document, custom[document["kind"]])
-            parts = [document["spec"][part] for part in ("worker", "scheduler") if part in document["spec"]]
-            pods = [
-                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": part["spec"]} for part in parts
-            ]
+            specs = [document["spec"][part]["spec"] for part in ("worker", "scheduler") if part in document["spec"]]
+            pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": spec} for spec in specs]
         else:
             pods = [document]
         for pod in pods:
             validator.validate(pod, validator.latest_version(), strict=True)
 
 
-def test_every_pod_that_touches_the_store_has_its_credentials(folder: Path) -> None:
-    documents = list(yaml.safe_load_all((folder / "kubernetes.yaml").read_text()))
-    _, dask, group, job = documents
+def test_every_pod_that_touches_the_store_has_its_credentials(manifests: list[dict]) -> None:
+    _, dask, group, job = manifests
     pods = [dask["spec"]["worker"]["spec"], group["spec"]["worker"]["spec"], job["spec"]["template"]["spec"]]
     for pod in pods:
         assert pod["containers"][0]["envFrom"] == [{"secretRef": {"name": "s3-credentials"}}]
