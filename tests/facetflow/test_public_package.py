@@ -50,11 +50,9 @@ def test_type_checkers_and_the_program_see_the_same_names(root: Path) -> None:
     tree = ast.parse((root / "facetflow" / "__init__.py").read_text())
     checked, _ = [node for node in tree.body if isinstance(node, ast.If)]
     assert "__getattr__" not in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    names = {alias.name for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert names | {"__version__"} == set(facetflow.__all__)
-    homes = {
-        alias.name: node.module for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
+    imports = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: node.module for node in imports for alias in node.names}
+    assert homes.keys() | {"__version__"} == set(facetflow.__all__)
     for name, module in homes.items():
         home = importlib.import_module(str(module))
         assert getattr(facetflow, name) is getattr(home, name), name
