@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest.building import Ingested, ingest
-from features.ingest.known import Known
-from tests.features.ingest.ingests import stored
+from features.corpora.settings import CorpusSettings
+from features.ingest.building import Ingested
+from tests.features.ingest import ingests
 
 DRAW = {"dev": 0.2, "test": 0.3}
 
@@ -34,8 +33,8 @@ def corpus(files="pairs.tsv", *, draw=DRAW, **given):
     )
 
 
-def run(base, of, *known: Ingested, max_words=512) -> Ingested:
-    return ingest([of], LeakageSettings(), IngestSettings(max_words=max_words), base, Known(*stored(*known)))
+def run(base, of, *known: Ingested, **settings) -> Ingested:
+    return ingests.run(base, of, known=known, **settings)
 
 
 def splits_of(*parts: Ingested) -> dict[str, str]:

@@ -11,12 +11,11 @@ from generated import pair_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.corpora.settings import CorpusSettings, EvaluationSet, IngestSettings, LeakageSettings
-from features.ingest.building import Ingested, ingest
-from features.ingest.known import Known
+from features.corpora.settings import CorpusSettings, EvaluationSet, LeakageSettings
+from features.ingest.building import Ingested
 from features.schemas import PAIRS, SENTENCES
 from features.sentences import normalise, sentence_id
-from tests.features.ingest.ingests import stored
+from tests.features.ingest import ingests
 
 Row = tuple[str, str, str]
 
@@ -30,7 +29,7 @@ guards = st.sampled_from([None, "drop", "report"])
 shard_sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
-def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None) -> Ingested:
+def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=()) -> Ingested:
     """Ingest files of rows, given by split."""
     with tempfile.TemporaryDirectory() as folder:
         names: dict[str, list[str]] = {}
@@ -42,12 +41,14 @@ def run(files: dict[str, list[list[Row]]], guard=None, sizes=(4, 5), known=None)
                 names.setdefault(split, []).append(name)
         (Path(folder) / "test.tsv").write_text("sentence_a\tsentence_b\tscore\na!\tZ\t1\n", encoding="utf-8")
         evaluation = [EvaluationSet(dataset="pairs", file="test.tsv")] if guard else []
-        return ingest(
-            [CorpusSettings(dataset="pairs", files=names, negatives=("train", "dev"))],
-            LeakageSettings(mode=guard or "drop", evaluation=evaluation),
-            IngestSettings(sentences_per_shard=sizes[0], pairs_per_shard=sizes[1], max_words=3),
+        return ingests.run(
             Path(folder),
-            Known(*(known or stored())),
+            CorpusSettings(dataset="pairs", files=names, negatives=("train", "dev")),
+            known=known,
+            leakage=LeakageSettings(mode=guard or "drop", evaluation=evaluation),
+            sentences_per_shard=sizes[0],
+            pairs_per_shard=sizes[1],
+            max_words=3,
         )
 
 
@@ -103,7 +104,7 @@ def test_rows_are_conserved(train, dev, guard, sizes):
 def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
     first_rows = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True).map(sorted))
     first = run({"train": [[rows[place] for place in first_rows]]}, guard, sizes)
-    second = run({"train": [rows]}, guard, sizes, stored(first))
+    second = run({"train": [rows]}, guard, sizes, [first])
     once = run({"train": [rows]}, guard, sizes)
 
     assert_sound(first, second)
@@ -121,7 +122,7 @@ def test_two_refreshes_give_what_one_gives(rows, data, guard, sizes):
 def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
     refreshes: list[Ingested] = []
     for number in range(1, len(parts) + 1):
-        refreshes.append(run({"train": parts[:number]}, guard, known=stored(*refreshes)))
+        refreshes.append(run({"train": parts[:number]}, guard, known=refreshes))
     once = run({"train": parts}, guard)
 
     assert_sound(*refreshes)
@@ -135,7 +136,7 @@ def test_files_added_one_by_one_give_what_all_at_once_give(parts, guard):
 @given(rows_of_a_file, guards, shard_sizes)
 def test_a_second_call_with_everything_known_adds_nothing(rows, guard, sizes):
     first = run({"train": [rows]}, guard, sizes)
-    again = run({"train": [rows]}, guard, sizes, stored(first))
+    again = run({"train": [rows]}, guard, sizes, [first])
 
     assert again.tables["sentences"] == {}
     assert again.tables["pairs"] == {}

@@ -9,15 +9,13 @@ from sentences import refused
 
 from features.core.faults import TableFileDamaged, UnknownName
 from features.core.types import RejectCode
-from features.corpora.settings import CorpusSettings, IngestSettings, LeakageSettings
-from features.ingest.building import ingest
-from features.ingest.known import Known
+from features.corpora.settings import CorpusSettings
 from features.ingest.rejected_rows import REJECTED, rejected_rows
 from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
-from tests.features.ingest.ingests import stored
+from tests.features.ingest.ingests import run
 
 CORPORA = (CorpusSettings(dataset="pairs", name="mine", files={"train": "p.tsv"}),)
 ROWS = (
@@ -31,12 +29,20 @@ ROWS = (
 )
 
 
+def rejecting(folder: Path, rejects: list[Reject]) -> Store:
+    """Return a store with rejects of ingest alone."""
+    store, recipe = Store.open(folder / "store", create=True), Recipe("ingest")
+    receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame(rejects))
+    store.commit([receipt], run_id="r", recipes={"ingest": recipe})
+    return store
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """A store with rejects of ingest, of a sentence, and of a positive and a negative pair."""
     (tmp_path / "p.tsv").write_text("\n".join(ROWS) + "\n")
     store = Store.open(tmp_path / "store", create=True)
-    found = ingest(CORPORA, LeakageSettings(), IngestSettings(max_words=6), tmp_path, Known(*stored()))
+    found = run(tmp_path, *CORPORA, max_words=6)
     recipes = {name: Recipe(name) for name in ("sentences", "pairs", "ingest", "amr", "metrics")}
     marks = {name: fingerprint(recipe, []) for name, recipe in recipes.items()}
     receipts = [
@@ -106,11 +112,7 @@ def test_rows_of_texts_have_their_file_and_line(store: Store, tmp_path: Path) ->
 
 def test_a_source_that_was_cut_off_since_shows_no_lines(tmp_path: Path) -> None:
     (tmp_path / "p.tsv.gz").write_bytes(gzip.compress("\n".join(ROWS).encode())[:-12])
-    store = Store.open(tmp_path / "store", create=True)
-    fault = Reject("p.tsv.gz:30", RejectCode.EMPTY_SENTENCE, "p.tsv.gz:30: empty")
-    recipe = Recipe("ingest")
-    receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame([fault]))
-    store.commit([receipt], run_id="r", recipes={"ingest": recipe})
+    store = rejecting(tmp_path, [Reject("p.tsv.gz:30", RejectCode.EMPTY_SENTENCE, "p.tsv.gz:30: empty")])
     corpus = CorpusSettings(dataset="pairs", files={"train": "p.tsv.gz"})
 
     rows = rejected_rows(store, [corpus], tmp_path)
@@ -123,11 +125,7 @@ def test_rows_that_are_not_lines_show_none(tmp_path: Path) -> None:
     pl.DataFrame({"sentence_a": [""], "sentence_b": ["B"]}).write_parquet(tmp_path / "P.PARQUET")
     files = {"coco": "c.json", "pairs": "P.PARQUET"}
     corpora = [CorpusSettings(dataset=dataset, files={"train": file}) for dataset, file in files.items()]
-    store = Store.open(tmp_path / "store", create=True)
-    found = ingest(corpora, LeakageSettings(), IngestSettings(), tmp_path, Known(*stored()))
-    recipe = Recipe("ingest")
-    receipt = store.write_rejects("ingest", "ingest", fingerprint(recipe, []), rejects_frame(found.rejects))
-    store.commit([receipt], run_id="r", recipes={"ingest": recipe})
+    store = rejecting(tmp_path, run(tmp_path, *corpora).rejects)
 
     rows = rejected_rows(store, corpora, tmp_path)
 
