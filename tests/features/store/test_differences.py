@@ -12,7 +12,6 @@ from features.schemas import Reject, StageOutput, rejects_frame
 from features.stages.registry import TABLES
 from features.stages.stage import Recipe
 from features.store.differences import PartDifference, RejectDifference, compare_releases
-from features.store.fingerprints import fingerprint
 from features.store.plan import plan
 from features.store.scope import PlannedStage
 
@@ -27,9 +26,8 @@ def stages(version):
 
 
 @pytest.fixture
-def publish(store, filled):
+def publish(store, filled, write, commit):
     """Return a function that makes a release of a number of pairs, `SHARD` per shard, with metrics of some version."""
-    sources = {name: Recipe(name) for name in ("sentences", "pairs")}
 
     def make(pairs, version="1", shift=0.0, rejected=()):
         for start in range(0, pairs, SHARD):
@@ -39,13 +37,10 @@ def publish(store, filled):
                 continue
             corpus = "sick" if start % (2 * SHARD) else "stsb"
             columns = {"corpus": corpus, "split": "train", "kind": "positive", "shard_a": f"s-{shard}"}
-            given = {
-                "sentences": (f"s-{shard}", filled("sentences", ids, text="two cats")),
-                "pairs": (f"pairs-{shard}", filled("pairs", ids, **columns, shard_b=f"s-{shard}")),
-            }
-            for table, (name, output) in given.items():
-                receipt = store.write_shard(table, name, fingerprint(sources[table], [name]), output)
-                store.commit([receipt], run_id="ingest", recipes=sources)
+            commit(
+                write("sentences", f"s-{shard}", ids, inputs=[shard], text="two cats"),
+                write("pairs", f"pairs-{shard}", ids, inputs=[shard], **columns, shard_b=f"s-{shard}"),
+            )
         chain = stages(version)
         for work in plan(store, chain).todo:
             number = work.shard.rpartition("-")[2]
