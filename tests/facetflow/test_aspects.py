@@ -49,10 +49,7 @@ def test_an_encoder_with_routes_embeds_and_compares_by_the_one_that_is_asked_for
     assert (routed.encode(home, aspect="place") != routed.encode(home, aspect="animal")).any()
 
 
-@pytest.mark.parametrize(
-    "aspect",
-    [None, "colour"],
-)
+@pytest.mark.parametrize("aspect", [None, "colour"])
 def test_an_encoder_with_routes_needs_one_of_them(routed, aspect):
     for ask in (routed.encode, lambda text, **more: routed.similarity(text, "dog", **more)):
         for text in ("cat", []):

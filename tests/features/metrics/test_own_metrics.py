@@ -160,10 +160,7 @@ def test_the_name_of_a_column_beside_the_facets_is_refused(name):
 # -- a failing function ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["1 / 0", "float('nan')", "1.5", "-0.1", "'0.5'", "[1]", "exit()"],
-)
+@pytest.mark.parametrize("value", ["1 / 0", "float('nan')", "1.5", "-0.1", "'0.5'", "[1]", "exit()"])
 def test_a_failure_names_the_metric_the_file_and_the_line(value):
     with refused(RowError) as raised:
         one(LENGTH.format(value)).score("a", "b")

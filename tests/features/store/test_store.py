@@ -306,10 +306,7 @@ def flip(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [cut, flip, Path.unlink],
-)
+@pytest.mark.parametrize("damage", [cut, flip, Path.unlink])
 def test_damaged_file_is_named(store, put, damage):
     put("sentences", s0=[f"{i}" for i in range(50)])
     damage(next((Path(store.location) / "tables" / "sentences").rglob("*.parquet")))

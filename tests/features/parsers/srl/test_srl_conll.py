@@ -89,11 +89,7 @@ def test_tags_and_brackets_keep_the_spans(drawn):
 
 
 def test_an_inside_that_continues_nothing_begins_a_span():
-    assert spans_of(["I-ARG0", "I-ARG1", "O", "I-ARG1"]) == (
-        Span("ARG0", 0, 1),
-        Span("ARG1", 1, 2),
-        Span("ARG1", 3, 4),
-    )
+    assert spans_of(["I-ARG0", "I-ARG1", "O", "I-ARG1"]) == (Span("ARG0", 0, 1), Span("ARG1", 1, 2), Span("ARG1", 3, 4))
 
 
 def test_the_gold_files_are_read_whole(shared):
