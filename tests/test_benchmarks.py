@@ -17,29 +17,36 @@ from flows.project import Project
 from training.evaluation.bootstrap import correlate, in_groups
 
 
-def test_search_vectors(root, monkeypatch, capsys):
-    main = runpy.run_path(str(root / "benchmarks/search_vectors.py"))["main"]
-    monkeypatch.setattr(sys, "argv", ["search_vectors.py", "--texts", "20", "--format", "arrow"])
-    main()
+@pytest.fixture
+def start(root, monkeypatch):
+    """Return a function that runs a benchmark with some arguments, and some of its names replaced."""
+
+    def start(name, *arguments, **replaced):
+        main = runpy.run_path(str(root / "benchmarks" / name))["main"]
+        for key, value in replaced.items():
+            monkeypatch.setitem(main.__globals__, key, value)
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        main()
+
+    return start
+
+
+def test_search_vectors(start, capsys):
+    start("search_vectors.py", "--texts", "20", "--format", "arrow")
     assert "\n  the whole embedding " in capsys.readouterr().out
 
 
-def test_recipes_of_a_project_that_names_no_folders(root, tmp_path, monkeypatch):
-    main = runpy.run_path(str(root / "benchmarks/s3bert_recipes.py"))["main"]
-    monkeypatch.setitem(main.__globals__, "facetflow", lambda *_: None)
+def test_recipes_of_a_project_that_names_no_folders(start, tmp_path):
     project = tmp_path / "facetflow.toml"
     project.write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
-    monkeypatch.setattr(sys, "argv", ["s3bert_recipes.py", str(project), "map"])
     with pytest.raises(NoEncoder, match="There is no encoder 'map'"):
-        main()
+        start("s3bert_recipes.py", str(project), "map", facetflow=lambda *_: None)
 
 
 @pytest.mark.parametrize("kind", ["rgcn", "pas"])
-def test_structured_encoder(kind, root, monkeypatch, capsys):
-    main = runpy.run_path(str(root / "benchmarks/structured_encoder.py"))["main"]
+def test_structured_encoder(kind, root, start, capsys):
     pairs = str(root / "features/corpora/example/pairs.tsv")
-    monkeypatch.setattr(sys, "argv", ["structured_encoder.py", kind, pairs, "--columns", "2", "3", "--sentences", "12"])
-    main()
+    start("structured_encoder.py", kind, pairs, "--columns", "2", "3", "--sentences", "12")
     assert " of 12 have another parse" in capsys.readouterr().out
 
 
@@ -78,11 +85,7 @@ def test_refresh_counts_each_second_once(root, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", ["s3bert_training.py", "aspect_training.py"])
-def test_a_comparison_without_its_peer_ends_before_it_trains(name, root, monkeypatch, capsys):
-    main = runpy.run_path(str(root / "benchmarks" / name))["main"]
-    monkeypatch.setitem(main.__globals__, "find_spec", lambda _: None)
-    monkeypatch.setitem(main.__globals__, "subprocess", None)
-    monkeypatch.setattr(sys, "argv", [name, *(["store"] if name[0] == "s" else [])])
+def test_a_comparison_without_its_peer_ends_before_it_trains(name, start, capsys):
     with pytest.raises(SystemExit):
-        main()
+        start(name, *(["store"] if name[0] == "s" else []), find_spec=lambda _: None, subprocess=None)
     assert "pip install datasets" in capsys.readouterr().err
