@@ -1,23 +1,19 @@
-"""What may be committed to a table, and that it is committed once and whole."""
+"""Receipts are committed once and whole, or refused."""
 
 import dataclasses
 import errno
 import os
-import pickle
 import threading
 import time
 from pathlib import Path
 
-import polars as pl
 import pytest
 from deltalake import DeltaTable
 from sentences import refused
 
 from features.core import durable
 from features.core.errors import StoreError
-from features.core.faults import CommitRefused, RowsLost, RowsWrong, StoreUnreachable, WrittenByAnother
-from features.schemas import StageOutput
-from features.stages.registry import TABLES
+from features.core.faults import CommitRefused, StoreUnreachable, WrittenByAnother
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
 from features.store.store import Store
@@ -29,74 +25,6 @@ def mark(recipes, table, *inputs):
 
 def ids(store, table="sentences"):
     return store.read(table)[:, 0].to_list()
-
-
-# -- what a worker may write -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        pl.DataFrame({"sentence_id": ["a"]}),
-        pl.DataFrame({"sentence_id": ["a"], "txt": ["t"]}),
-        pl.DataFrame({"sentence_id": ["a"], "text": [1]}),
-        pl.DataFrame({"text": ["t"], "sentence_id": ["a"]}),
-        pl.DataFrame({"sentence_id": ["a", "a"], "text": ["t", "u"]}),
-        pl.DataFrame({"sentence_id": ["a", None], "text": ["t", "u"]}),
-    ],
-)
-def test_wrong_rows_are_refused_by_name(store, recipes, rows):
-    with refused(RowsWrong):
-        store.write_shard("sentences", "s0", mark(recipes, "sentences"), StageOutput(rows))
-    assert not list(Path(store.location).rglob("*.parquet"))
-
-
-def test_wrong_rejects_are_refused_by_name(store, recipes, filled):
-    output = StageOutput(filled("sentences", ["a"]).rows, pl.DataFrame({"entity_id": ["b"]}))
-
-    with refused(RowsWrong):
-        store.write_shard("sentences", "s0", mark(recipes, "sentences"), output)
-
-
-def test_entity_that_is_made_and_rejected_is_refused(write):
-    with refused(RowsWrong):
-        write("amr", "s0", ["a", "b"], ["c", "b"])
-
-
-def test_word_may_be_called_like_a_rejected_sentence(write):
-    receipt = write("label_vectors", "s0", ["a"], ["a"])
-
-    assert (receipt.rows, receipt.rejects) == (1, 1)
-
-
-@pytest.mark.parametrize(("expected", "fine"), [(2, False), (3, True), (4, False), (None, True)])
-def test_every_row_that_goes_in_comes_out(store, recipes, filled, expected, fine):
-    output = filled("amr", ["a", "b"], ["c"])
-
-    if fine:
-        assert store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected).rejects == 1
-    else:
-        with refused(RowsLost):
-            store.write_shard("amr", "s0", mark(recipes, "amr"), output, expected=expected)
-
-
-def test_same_content_is_the_same_file(store, write):
-    first = write("amr", "s0", ["a"])
-    second = write("amr", "s0", ["a"])
-
-    assert first == second
-    assert len(list(Path(store.location).rglob("*.parquet"))) == 1
-
-
-def test_written_shard_is_in_no_table_until_it_is_committed(store, recipes, filled):
-    receipt = store.write_shard(
-        "sentences", "s0", mark(recipes, "sentences"), filled("sentences", ["a"], ["b"]), seconds=2
-    )
-
-    assert ids(store) == []
-    assert store.rejected() == {}
-    assert pickle.loads(pickle.dumps(receipt)) == receipt
-    assert (receipt.seconds, receipt.rows, receipt.rejects) == (2, 1, 1)
 
 
 # -- committing ------------------------------------------------------------------------------------------------------
@@ -364,14 +292,6 @@ def test_flows_that_commit_at_once_lose_and_double_nothing(store, write, commit)
     assert errors == []
     assert ids(store, "amr") == [f"s{number}-{i}" for number in range(4) for i in range(5)]
     assert len(store.rejected()) == 4
-
-
-def test_no_worker_commits(store, write):
-    before = {file: file.read_bytes() for file in Path(store.location).rglob("_delta_log/*")}
-    for table in TABLES.keys() - {"rejects"}:
-        write(table, "s0", ["a"], ["b"])
-
-    assert {file: file.read_bytes() for file in Path(store.location).rglob("_delta_log/*")} == before
 
 
 def test_log_is_forced_to_disk_before_a_commit_counts(store, write, commit, monkeypatch):
