@@ -38,6 +38,21 @@ def make_pairs(count=40, *, seed=0):
 
 
 @pytest.fixture(scope="session")
+def quick_loop() -> dict[str, Any]:
+    """Settings of a loop that takes seconds and repeats itself."""
+    return {
+        "batch_size": 8,
+        "epochs": 2,
+        "learning_rate": 1e-3,
+        "threads": 1,
+        "device": "cpu",
+        "precision": "float32",
+        "checkpoint_every": 3,
+        "log_every": 2,
+    }
+
+
+@pytest.fixture(scope="session")
 def judged():
     """120 pairs with one of three labels."""
     return LabelledPairs.from_table(make_pairs(), source={"file": "made up"})

@@ -41,23 +41,13 @@ def zoo():
 
 
 @pytest.fixture
-def job(zoo, tiny_encoder, tmp_path):
+def job(zoo, tiny_encoder, tmp_path, quick_loop):
     """Return a function that sets up a training that takes seconds."""
     zoo.export(tmp_path / "texts.parquet")
 
     def make(source: Path | None = None, run="run", loop=None, **given):
-        usual = {
-            "batch_size": 8,
-            "epochs": 2,
-            "learning_rate": 1e-3,
-            "threads": 1,
-            "device": "cpu",
-            "precision": "float32",
-            "checkpoint_every": 3,
-            "log_every": 2,
-        }
         settings = AspectSettings.model_validate(
-            {"backbone": str(tiny_encoder), "aspects": ["animal"], "layers_tuned": 1, "loop": usual | (loop or {})}
+            {"backbone": str(tiny_encoder), "aspects": ["animal"], "layers_tuned": 1, "loop": quick_loop | (loop or {})}
             | given
         )
         return AspectJob(

@@ -38,25 +38,15 @@ def frames(judged):
 
 
 @pytest.fixture
-def job(judged, frames, tiny_encoder, tmp_path):
+def job(judged, frames, tiny_encoder, tmp_path, quick_loop):
     """Return a function that sets up a training that takes seconds."""
     judged.export(tmp_path / "judged.parquet")
     frames.export(tmp_path / "frames.parquet")
 
     def make(run="run", loop=None, ratings=(), source: Source | None = None, **given):
-        usual = {
-            "batch_size": 8,
-            "epochs": 2,
-            "learning_rate": 1e-3,
-            "threads": 1,
-            "device": "cpu",
-            "precision": "float32",
-            "checkpoint_every": 3,
-            "log_every": 2,
-        }
         settings = PasSettings.model_validate(
             {"backbone": str(tiny_encoder), "layers_tuned": 1, "positive_label": "entailment"}
-            | {"loop": usual | (loop or {})}
+            | {"loop": quick_loop | (loop or {})}
             | given
         )
         files = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")

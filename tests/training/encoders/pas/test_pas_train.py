@@ -25,16 +25,23 @@ from features.core.faults import (
     UnknownLabel,
     UnknownName,
 )
+from features.parsers.settings import SrlSettings
+from features.parsers.srl.parser import load
 from features.sentences import normalise
+from training.data.parses import Frames
+from training.encoders.backbone import Backbone
 from training.encoders.loading import load_encoder
 from training.encoders.pair_task import tell_apart
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import PasTraining, train
 from training.encoders.settings import training_labels
+from training.encoders.structures import read_sentences
+from training.evaluation.models import Embedder
 from training.evaluation.run import evaluate
 from training.jobs import EvaluationJob, Source
 from training.modules import calibration
 from training.modules.pair_classifier import PairClassifier
+from training.modules.parse import weights_of
 from training.modules.tagging_transformer import TaggingTransformer
 from training.predicting import PairPredictor
 
@@ -100,13 +107,6 @@ def test_every_way_of_training_gives_the_same_encoder_twice_and_it_loads(job, gi
 def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_text(
     job, tiny_encoder, tmp_path, below, layers
 ):
-    from features.parsers.settings import SrlSettings
-    from features.parsers.srl.parser import load
-    from training.data.parses import Frames
-    from training.encoders.backbone import Backbone
-    from training.encoders.structures import read_sentences
-    from training.modules.parse import weights_of
-
     texts = [normalise(text) for text in ODD]
     tagged = load(SrlSettings(precision="float32")).parse(texts)
     rows = [{"text": text, **found.columns} for text, found in zip(texts, tagged, strict=True)]
@@ -150,8 +150,6 @@ def test_an_encoder_of_the_first_layers_has_no_others(job, tiny_encoder, told):
 def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_has_not(
     job, judged, frames, tmp_path, monkeypatch
 ):
-    from training.evaluation.models import Embedder
-
     folder = train(job(loop={"epochs": 1}))
     source = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")
     tagged = []
@@ -189,17 +187,6 @@ def test_the_best_of_several_rates_is_kept(job, untagged, told):
     course = told(train(job(loop={"epochs": 1}, search={"learning_rate": [1e-5, 1e-3]})))
     tried = course["search"]["tried"]
     assert course["dev"]["average_precision"] == max(one["dev"]["average_precision"] for one in tried)
-
-
-def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_tagged(job, tmp_path, told):
-    path = tmp_path / "rated.tsv"
-    rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
-    path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
-    rated = {"dataset": "pairs", "name": "mine", "split": "dev", "file": str(path)}
-    folder = train(job(choose_by="mine", ratings=(rated,), loop={"epochs": 1}))
-
-    assert told(folder)["chosen_by"]["pairs"] == 3
-    assert "Chosen by Spearman on the 3 pairs of mine: spearman" in (folder / "README.md").read_text()
 
 
 def resolved(data, **given):

@@ -34,24 +34,14 @@ def parses(judged, parser):
 
 
 @pytest.fixture
-def job(judged, parses, tiny_encoder, tmp_path):
+def job(judged, parses, tiny_encoder, tmp_path, quick_loop):
     """Return a function that sets up a training that takes seconds."""
     judged.export(tmp_path / "judged.parquet")
     parses.export(tmp_path / "parses.parquet")
 
     def make(run="run", loop=None, ratings=(), source: Source | None = None, **given):
-        usual = {
-            "batch_size": 8,
-            "epochs": 2,
-            "learning_rate": 1e-3,
-            "threads": 1,
-            "device": "cpu",
-            "precision": "float32",
-            "checkpoint_every": 3,
-            "log_every": 2,
-        }
         settings = RgcnSettings.model_validate(
-            {"backbone": str(tiny_encoder), "layers_tuned": 1, "loop": usual | (loop or {})}
+            {"backbone": str(tiny_encoder), "layers_tuned": 1, "loop": quick_loop | (loop or {})}
             | ({} if given.get("graph") is False else {"width": 16})
             | ({} if given.get("graph") is False or given.get("graph_layers") == 0 else {"bases": 2})
             | given
