@@ -183,18 +183,6 @@ def test_an_unknown_suite_is_refused_with_those_that_there_are(plain):
         evaluate(plain.model_copy(update={"suites": ("rating",)}))
 
 
-RATINGS_NEED = "the suite 'ratings' needs human ratings: name a set under [[evaluation]]"
-RETRIEVAL_NEEDS = (
-    "the suite 'retrieval' needs texts in the split that share labels: name a corpus of texts with labels under "
-    "[[corpora]]"
-)
-TRANSFER_NEEDS = "the suite 'transfer' needs texts or pairs with a class: name a set under [[evaluation]]"
-PARAPHRASE_NEEDS = (
-    "the suite 'paraphrase' needs pairs in the split that are judged as paraphrase or not: name a corpus of them under "
-    "[[corpora]], or a set under [[evaluation]]"
-)
-
-
 @pytest.mark.parametrize(
     "suites",
     [(), ("ratings",), ("transfer",), ("paraphrase",), ("retrieval",)],

@@ -16,7 +16,6 @@ from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load, split_words
 from features.sentences import normalise
 from training.encoders.loading import load_encoder
-from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
 from training.modules.tagging_transformer import (
@@ -225,16 +224,6 @@ def test_the_weighted_sum_is_that_of_a_loop_over_spans(weights, pooled):
 def test_unknown_weights_are_refused():
     with pytest.raises(ValueError, match="weights of spans are learnt, equal, by_role, not 'all'"):
         SpanPooling(8, 8, 3, weights="all")
-
-
-@pytest.mark.parametrize(
-    ("parts", "symmetric"), [(("|u-v|", "u*v"), True), (("|u-v|",), True), (("u", "v", "|u-v|"), False)]
-)
-def test_the_answer_for_a_swapped_pair_is_the_same_to_the_last_bit_unless_the_order_is_seen(parts, symmetric):
-    torch.manual_seed(0)
-    left, right = torch.randn(2, 50, 16)
-    classifier = PairClassifier(16, ["0", "1"], parts)
-    assert torch.equal(classifier(left, right), classifier(right, left)) is symmetric
 
 
 @pytest.fixture(scope="module")
