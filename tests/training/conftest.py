@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 from features.metrics.registry import METRIC_NAMES
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.settings import S3bertSettings
-from training.jobs import Source
+from training.jobs import Source, TrainingJob
 from training.loop.loop import Loop
 from training.loop.settings import LoopSettings
 from training.process import Interrupted
@@ -45,11 +45,10 @@ WORDS = [
     "park",
     "house",
 ]
-DIMENSION = 48
 
 
-def make_tiny_encoder(folder: Path) -> Path:
-    """Write a BERT of three layers with random weights as a SentenceTransformer."""
+def make_tiny_encoder(folder: Path, words: Sequence[str] = WORDS, **sizes: int) -> Path:
+    """Write a BERT of three layers, or of other sizes, with random weights as a SentenceTransformer."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
@@ -57,21 +56,16 @@ def make_tiny_encoder(folder: Path) -> Path:
 
     plain = folder / "plain"
     plain.mkdir(parents=True)
-    (plain / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]) + "\n")
+    (plain / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]) + "\n")
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS) + 5,
-        hidden_size=DIMENSION,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
+    usual = {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(words) + 5, **{"max_position_embeddings": 64, **usual, **sizes})
     BertModel(config).save_pretrained(plain)
     BertTokenizerFast(vocab=str(plain / "vocab.txt")).save_pretrained(plain)
     transformer = modules.Transformer(str(plain), max_seq_length=32)
     encoder = SentenceTransformer(
-        modules=[transformer, modules.Pooling(DIMENSION, pooling_mode="mean"), modules.Normalize()], device="cpu"
+        modules=[transformer, modules.Pooling(config.hidden_size, pooling_mode="mean"), modules.Normalize()],
+        device="cpu",
     )
     encoder.save_pretrained(str(folder / "encoder"), create_model_card=False)
     return folder / "encoder"
@@ -148,6 +142,14 @@ def settings(tiny_encoder: Path) -> S3bertSettings:
             threads=1,
         ),
     )
+
+
+@pytest.fixture
+def job(measured: MeasuredPairs, settings: S3bertSettings, tmp_path: Path) -> "TrainingJob[Source, S3bertSettings]":
+    """A training of an S3BERT on these pairs, of 27 steps."""
+    measured.export(tmp_path / "pairs.parquet")
+    source = Source(pairs=tmp_path / "pairs.parquet")
+    return TrainingJob[Source, S3bertSettings](source=source, settings=settings, output=tmp_path / "run")
 
 
 @pytest.fixture(scope="session")

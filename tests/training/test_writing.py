@@ -11,20 +11,13 @@ from sentences import refused
 from features.core import durable
 from features.core.faults import RunNotWritten
 from training.encoders.s3bert import train as training
-from training.encoders.s3bert.train import S3bertJob, train
-from training.jobs import Source
+from training.encoders.s3bert.train import train
 from training.loop import checkpoints, course
 from training.train import main
 from training.writing import require_writable, whole_folder, write_json, writing, writing_file
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
-
-
-@pytest.fixture
-def job(measured, settings, tmp_path):
-    measured.export(tmp_path / "pairs.parquet")
-    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 @only_linux

@@ -15,8 +15,7 @@ from features.core.faults import (
 from training.encoders import learning
 from training.encoders.rgcn.settings import RgcnSettings
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, train
-from training.jobs import Source
+from training.encoders.s3bert.train import train
 from training.loop import loop
 from training.loop.course import read_course
 from training.run_records import state_of
@@ -25,14 +24,13 @@ SEARCH = {"learning_rate": (1e-5, 3e-3), "epochs": (1, 2)}
 
 
 @pytest.fixture
-def job(measured, settings, tmp_path):
+def job(job):
     """Return a function that makes a training of seconds."""
-    measured.export(tmp_path / "pairs.parquet")
 
     def make(run, search=None, **numbers):
-        chosen = settings.model_dump() | {"loop": settings.loop.model_dump() | numbers} | {"search": search or {}}
-        source = Source(pairs=tmp_path / "pairs.parquet")
-        return S3bertJob(source=source, settings=S3bertSettings(**chosen), output=tmp_path / run)
+        loop = job.settings.loop.model_dump() | numbers
+        chosen = S3bertSettings(**job.settings.model_dump() | {"loop": loop, "search": search or {}})
+        return job.model_copy(update={"settings": chosen, "output": job.output.with_name(run)})
 
     return make
 

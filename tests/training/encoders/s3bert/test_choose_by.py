@@ -8,10 +8,10 @@ from scipy.stats import spearmanr
 from sentences import refused
 
 from features.core.faults import OtherSettings
-from training.encoders.s3bert.train import S3bertJob, train
+from training.encoders.s3bert.train import train
 from training.evaluation.run import evaluate
 from training.evaluation.suites import score_tables
-from training.jobs import EvaluationJob, Source
+from training.jobs import EvaluationJob
 from training.writing import read_json
 
 
@@ -26,11 +26,9 @@ def rated(tmp_path_factory, table_of_pairs):
 
 
 @pytest.fixture
-def job(measured, settings, changed, tmp_path, rated):
-    measured.export(tmp_path / "pairs.parquet")
-    settings = changed(settings, choose_by="mine", precision="float32", learning_rate=5e-3)
-    source = Source(pairs=tmp_path / "pairs.parquet")
-    return S3bertJob(source=source, settings=settings, output=tmp_path / "run", ratings=(rated[1],))
+def job(job, changed, rated):
+    settings = changed(job.settings, choose_by="mine", precision="float32", learning_rate=5e-3)
+    return type(job).model_validate(dict(job) | {"settings": settings, "ratings": (rated[1],)})
 
 
 def test_the_model_that_orders_the_pairs_best_is_kept_and_all_say_so(job, rated, tmp_path):

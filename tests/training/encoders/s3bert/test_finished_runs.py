@@ -12,16 +12,9 @@ from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.running import TrainingPlan, is_finished
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, train
-from training.jobs import Source
+from training.encoders.s3bert.train import train
 from training.runs import TRAINING_LOCK
 from training.writing import write_json
-
-
-@pytest.fixture
-def job(measured, settings, tmp_path):
-    measured.export(tmp_path / "pairs.parquet")
-    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 def content(folder):

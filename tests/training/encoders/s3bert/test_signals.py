@@ -12,21 +12,15 @@ import pytest
 import torch
 
 from training.encoders.s3bert import train as training
-from training.encoders.s3bert.train import S3bertJob, train
-from training.jobs import Source
+from training.encoders.s3bert.train import train
 from training.loop import checkpoints, loop
 from training.train import main
 
 
 @pytest.fixture
-def job(measured, settings, changed, tmp_path):
+def job(job, changed):
     """27 steps, with checkpoints only on a signal and at the end."""
-    measured.export(tmp_path / "pairs.parquet")
-    return S3bertJob(
-        source=Source(pairs=tmp_path / "pairs.parquet"),
-        settings=changed(settings, checkpoint_every=10**6, log_every=1, dropout=True),
-        output=tmp_path / "run",
-    )
+    return job.model_copy(update={"settings": changed(job.settings, checkpoint_every=10**6, log_every=1, dropout=True)})
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from training.encoders.running import write_card
 from training.encoders.s3bert import task
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.train import S3bertJob, load_backbone, train
+from training.encoders.s3bert.train import load_backbone, train
 from training.jobs import Source
 from training.loop import checkpoints, loop
 from training.loop.machine import Machine
@@ -26,12 +26,6 @@ from training.runs import latest_encoder
 from training.train import main
 
 SENTENCES = ["the cat sleeps", "two dog runs in the park", "no man sees a red horse"]
-
-
-@pytest.fixture
-def job(measured, settings, tmp_path):
-    measured.export(tmp_path / "pairs.parquet")
-    return S3bertJob(source=Source(pairs=tmp_path / "pairs.parquet"), settings=settings, output=tmp_path / "run")
 
 
 def weights(folder):

@@ -23,6 +23,9 @@ DOES = ("sees", "eats", "runs", "sleeps")
 LOOP = {"batch_size": 8, "epochs": 2, "learning_rate": 1e-2, "threads": 1, "device": "cpu", "precision": "float32"}
 
 
+frames_of = run_path(str(TESTS / "encoders" / "pas" / "conftest.py"))["frames_of"]
+
+
 def tree_of(text):
     """Return a row of the table `dependencies`: each word depends on the one before it."""
     words = text.split()
@@ -34,19 +37,6 @@ def tree_of(text):
         "heads": heads,
         "relations": ["ROOT", *["dep"] * (len(words) - 1)][: len(words)],
     }
-
-
-def frames_of(text):
-    """Return a row of the table `srl`: each verb with what stands before and after it."""
-    words = text.split()
-    verbs = [place for place, word in enumerate(words) if word in DOES]
-    spans = []
-    for number, verb in enumerate(verbs):
-        parts = [("ARG0", 0, verb), ("V", verb, verb + 1), ("ARGM-LOC", verb + 1, len(words))]
-        spans += [(number, *part) for part in parts if part[1] < part[2]]
-    columns = zip(*spans, strict=True) if spans else ((), (), (), ())
-    names = ("span_frames", "span_labels", "span_starts", "span_ends")
-    return {"words": words, "predicates": verbs, **{k: list(v) for k, v in zip(names, columns, strict=True)}}
 
 
 def patched():
@@ -64,42 +54,19 @@ def patched():
     return stack
 
 
-def make_start(words):
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import modules
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    plain = STORED / "plain"
-    plain.mkdir()
-    (plain / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]) + "\n")
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(words) + 5,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=40,
-    )
-    BertModel(config).save_pretrained(plain)
-    BertTokenizerFast(vocab=str(plain / "vocab.txt")).save_pretrained(plain)
-    parts = [modules.Transformer(str(plain), max_seq_length=32), modules.Pooling(32, pooling_mode="mean")]
-    SentenceTransformer(modules=[*parts, modules.Normalize()], device="cpu").save_pretrained(
-        str(STORED / "start"), create_model_card=False
-    )
-    shutil.rmtree(plain)
-
-
 def make_data():
     from training.data.labelled_pairs import LabelledPairs
     from training.data.labelled_texts import LabelledTexts
     from training.data.measured_pairs import MeasuredPairs
 
-    words, make_pairs = (run_path(str(TESTS / "conftest.py"))[name] for name in ("WORDS", "make_pairs"))
+    shared = run_path(str(TESTS / "conftest.py"))
+    words, make_pairs = shared["WORDS"], shared["make_pairs"]
     make_texts = run_path(str(TESTS / "encoders" / "aspect" / "conftest.py"))["make_texts"]
     make_judged = run_path(str(TESTS / "encoders" / "conftest.py"))["make_pairs"]
-    make_start([*words, "but", "who"])
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    made = shared["make_tiny_encoder"](STORED / "made", [*words, "but", "who"], max_position_embeddings=40, **sizes)
+    made.rename(STORED / "start")
+    shutil.rmtree(STORED / "made")
     data = STORED / "data"
     data.mkdir()
     MeasuredPairs.from_table(make_pairs(200, seed=3), source={}).export(data / "pairs.parquet")
