@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import click
 import httpx
@@ -55,6 +56,11 @@ class Visitor:
         answer = self.client.get(address, headers={"Accept": "application/json"})
         assert answer.status_code == status, answer.text
         return answer.json()
+
+
+def address_of(**values: str) -> str:
+    """Return the query of an address."""
+    return urlencode(values)
 
 
 @contextmanager

@@ -9,10 +9,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.flows.explorer.conftest import RUN
 from training.run_records import recorded
 
-HOSTILE = "<script>alert(1)</script> \"' onmouseover=alert(1) "
-RUN = "<i>own/00001-abcdef/seed-0"
 ADDRESSES = {
     "pair, nothing asked": "/pair",
     "pair": "/pair?a=The+boy+thanked+the+doctor.&b=The+doctor+thanked+the+boy.&facet=srl",
