@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 import sentences
-from generated import write_backbone
+from generated import write_backbone, write_word_encoder
 from hypothesis import HealthCheck, settings
+
+from features.core.errors import ModelError
 
 # Set before anything imports a library that reads them: nothing leaves the machine in tests.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -110,6 +112,20 @@ def shared() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def needs_model() -> Callable[[str], Path]:
+    """Return a function that returns the folder of a model, and skips the test where there is none."""
+    from features.models import pull
+
+    def find(name: str) -> Path:
+        try:
+            return pull(name)
+        except ModelError as error:
+            pytest.skip(f"needs {name}: {error}")
+
+    return find
+
+
 @pytest.fixture
 def its_time(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return what replaces functions of `time` for one module: servers in other threads keep the real clock."""
@@ -126,6 +142,12 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("encoder") / "tiny-bert"
     write_backbone(folder, ["the", "boy", "want", "##s", "sleep", "not", "girl", "see", "doctor"])
     return folder
+
+
+@pytest.fixture(scope="session")
+def word_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an encoder of a few words, whose similarities can be predicted."""
+    return write_word_encoder(tmp_path_factory.mktemp("words") / "encoder", ("cat", "dog", "park", "house"))
 
 
 @dataclass(frozen=True)

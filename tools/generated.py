@@ -6,7 +6,7 @@ Used by the tests, by `tools/random_kills.py` and by `benchmarks/orchestration.p
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
@@ -141,6 +141,36 @@ def write_backbone(folder: Path, words: Sequence[str] = ()) -> None:
     (folder / "config.json").write_text(json.dumps(config.to_dict()), encoding="utf-8")
     torch.manual_seed(0)
     save_file(BertModel(config).state_dict(), folder / "model.safetensors")
+
+
+def write_word_encoder(folder: Path, words: Sequence[str], routes: Mapping[str, Sequence[str]] | None = None) -> Path:
+    """Write an encoder that knows only some words, each a dimension; with routes, each route has its own words.
+
+    Args:
+        folder: of the encoder; created.
+        words: that it knows.
+        routes: name → the words that it knows.
+
+    Returns:
+        The folder.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    def embedding(seen: Sequence[str]) -> modules.StaticEmbedding:
+        tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(("?", *seen))}, unk_token="?"))  # noqa: S106  # a word
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        weights = torch.eye(len(seen) + 1)
+        weights[0] *= 0.01  # a text of unknown words must not be a zero vector
+        return modules.StaticEmbedding(tokenizer, embedding_weights=weights)
+
+    first = embedding(words)
+    if routes:
+        first = modules.Router({route: [embedding(seen)] for route, seen in routes.items()})
+    SentenceTransformer(modules=[first], device="cpu").save_pretrained(str(folder), create_model_card=False)
+    return folder
 
 
 def _sentence(number: int, adjective: str, noun: str, verb: str) -> tuple[str, str]:

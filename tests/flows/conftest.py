@@ -21,9 +21,9 @@ import pytest
 from faulty_s3 import CREDENTIALS, faulty_s3
 from filelock import FileLock
 from generated import NO_ROLES, write_project
+from sentences import told
 
-from features.core.errors import FacetflowError, ModelError
-from features.models import pull
+from features.core.errors import FacetflowError
 from features.stages.registry import TABLES
 from features.store.runs import RunRecord
 from features.store.store import Store
@@ -131,12 +131,9 @@ def generated() -> type[Generated]:
 
 
 @pytest.fixture(scope="session")
-def quick() -> str:
+def quick(needs_model: Callable[[str], Path]) -> str:
     """Project file lines for an encoder that is trained in seconds; skip if its backbone is missing."""
-    try:
-        pull("all-MiniLM-L6-v2")
-    except ModelError as error:
-        pytest.skip(f"needs the model all-MiniLM-L6-v2: {error}")
+    needs_model("all-MiniLM-L6-v2")
     return QUICK
 
 
@@ -281,6 +278,18 @@ class InProcess:
 def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
     """The console script in this process."""
     return InProcess(monkeypatch, capsys)
+
+
+@pytest.fixture
+def refuses(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Return a function that runs a command in this process, and fails unless a fault ends it, in its one sentence."""
+
+    def refuse(fault: type[FacetflowError], *words: str) -> None:
+        capsys.readouterr()
+        assert run(words) == 1
+        assert told(capsys.readouterr().err, fault)
+
+    return refuse
 
 
 def _talking_to(server: OwnServer) -> dict[str, str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 import pytest
-from sentences import told
 
 from features.core.errors import InputError
 from features.core.faults import NoProjectFile, Usage
@@ -306,17 +305,14 @@ def test_ages_are_read(text, hours):
     assert age(text).total_seconds() == hours * 3600
 
 
-def test_a_wrong_age_is_refused(capsys):
-    assert command_line.run(["gc", "--older-than", "soon"]) == 1
-    assert told(capsys.readouterr().err, Usage)
+def test_a_wrong_age_is_refused(refuses):
+    refuses(Usage, "gc", "--older-than", "soon")
 
 
 @pytest.mark.parametrize("words", [["explain", "a", "b"], ["search", "a"], ["report", "--encoder", "."]])
-def test_a_project_that_is_named_must_be_there(capsys, tmp_path, words):
-    assert command_line.run(["--project", str(tmp_path / "typo"), *words]) == 1
-    assert told(capsys.readouterr().err, NoProjectFile)
+def test_a_project_that_is_named_must_be_there(refuses, tmp_path, words):
+    refuses(NoProjectFile, "--project", str(tmp_path / "typo"), *words)
 
 
-def test_an_evaluation_on_a_mistyped_split_is_refused_before_it_is_recorded_as_failed(capsys):
-    assert command_line.run(["evaluate", "--split", "trian"]) == 1
-    assert told(capsys.readouterr().err, Usage)
+def test_an_evaluation_on_a_mistyped_split_is_refused_before_it_is_recorded_as_failed(refuses):
+    refuses(Usage, "evaluate", "--split", "trian")

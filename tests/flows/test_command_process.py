@@ -169,67 +169,46 @@ def test_a_folder_with_an_umlaut_works_where_python_knows_ascii_alone(tmp_path):
     assert (folder / "maß" / "facetflow.toml").is_file()
 
 
+def assert_main_sees(expression, environment, *, first="", cwd=None):
+    """Run the program in a process with this environment, and fail unless the expression holds where a command runs."""
+    code = f"{first}\nfrom flows import command_line\ncommand_line.run = lambda _: 0 if {expression} else 1\n"
+    subprocess.run([sys.executable, "-c", f"{code}command_line.main()"], env=environment, cwd=cwd, check=True)
+
+
+def without(name):
+    return {known: value for known, value in os.environ.items() if known != name}
+
+
 @pytest.mark.parametrize("direct", ["", "example.org", "*"])
 def test_no_proxy_is_asked_for_a_server_of_this_machine(direct):
-    code = (
-        "from urllib.request import proxy_bypass; from flows import command_line\n"
-        "command_line.run = lambda _: 0 if proxy_bypass('127.0.0.1') else 1\n"
-        "command_line.main()"
-    )
-    proxied = {"http_proxy": "http://proxy.example.org:8080", "NO_PROXY": direct}
-    subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
+    proxied = os.environ | {"http_proxy": "http://proxy.example.org:8080", "NO_PROXY": direct}
+    assert_main_sees("urllib.request.proxy_bypass('127.0.0.1')", proxied, first="import urllib.request")
 
 
 def test_the_socks_proxy_of_a_desktop_ends_no_command():
-    code = (
-        "import httpx; from flows import command_line\n"
-        "command_line.run = lambda _: httpx.Client().close() or 0\n"
-        "command_line.main()"
-    )
-    proxied = {"ALL_PROXY": "socks://127.0.0.1:1080/", "all_proxy": "socks://127.0.0.1:1080/"}
-    subprocess.run([sys.executable, "-c", code], env=os.environ | proxied, check=True)
+    proxied = os.environ | {"ALL_PROXY": "socks://127.0.0.1:1080/", "all_proxy": "socks://127.0.0.1:1080/"}
+    assert_main_sees("httpx.Client().close() is None", proxied, first="import httpx")
 
 
 def test_nothing_is_sent_whichever_command_imports_prefect():
-    code = (
-        "import os; from flows import command_line\n"
-        "command_line.run = lambda _: 0 if os.environ.get('DO_NOT_TRACK') == '1' else 1\n"
-        "command_line.main()"
-    )
-    as_usual = {name: value for name, value in os.environ.items() if name != "DO_NOT_TRACK"}
-    subprocess.run([sys.executable, "-c", code], env=as_usual, check=True)
+    assert_main_sees("os.environ.get('DO_NOT_TRACK') == '1'", without("DO_NOT_TRACK"), first="import os")
 
 
 def test_a_user_whom_the_system_does_not_know_has_a_home():
-    code = (
-        "import pathlib, pwd; from flows import command_line\n"
-        "pwd.getpwuid = lambda _: {}['unknown']\n"  # as for a user id that only a container has
-        "command_line.run = lambda _: 0 if pathlib.Path.home().is_dir() else 1\n"
-        "command_line.main()"
+    unknown = (
+        "import pathlib, pwd; pwd.getpwuid = lambda _: {}['unknown']"  # as for a user id that only a container has
     )
-    homeless = {name: value for name, value in os.environ.items() if name != "HOME"}
-    subprocess.run([sys.executable, "-c", code], env=homeless, check=True)
+    assert_main_sees("pathlib.Path.home().is_dir()", without("HOME"), first=unknown)
 
 
 def test_a_working_folder_names_no_cache_of_compiled_kernels(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs")
-    code = (
-        "import os; from flows import command_line\n"
-        "empty = lambda: os.environ.get('XDG_CACHE_HOME') == ''\n"
-        "command_line.run = lambda _: len(__import__('numba').config.CACHE_DIR) + empty()\n"
-        "command_line.main()"
-    )
-    as_usual = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    as_usual["XDG_CACHE_HOME"] = ""  # which numba takes for the working folder
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=as_usual, check=True)
+    empty = without("NUMBA_CACHE_DIR") | {"XDG_CACHE_HOME": ""}  # which numba takes for the working folder
+    assert_main_sees("__import__('numba').config.CACHE_DIR == ''", empty, cwd=tmp_path)
+    assert_main_sees("os.environ.get('XDG_CACHE_HOME') != ''", empty, first="import os", cwd=tmp_path)
 
 
 def test_no_threads_of_polars_or_numba_are_as_many_as_they_take():
-    code = (
-        "from flows import command_line\n"
-        "threads = lambda: (__import__('polars').thread_pool_size(), __import__('numba').config.NUMBA_NUM_THREADS)\n"
-        "command_line.run = lambda _: int(0 in threads())\n"
-        "command_line.main()"
-    )
     none = os.environ | {"POLARS_MAX_THREADS": "0", "NUMBA_NUM_THREADS": "0"}
-    subprocess.run([sys.executable, "-c", code], env=none, check=True)
+    assert_main_sees("__import__('polars').thread_pool_size()", none)
+    assert_main_sees("__import__('numba').config.NUMBA_NUM_THREADS", none)

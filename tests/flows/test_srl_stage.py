@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from features.core.errors import ModelError
-from features.models import pull
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 TAGGER = Path(__file__).parents[1] / "features/parsers/srl/fixtures/srl_bert.tar.gz"
@@ -20,11 +17,8 @@ predicates = "spacy"
 
 
 @pytest.fixture(autouse=True)
-def pipeline():
-    try:
-        pull("en_core_web_md")
-    except ModelError as error:
-        pytest.skip(f"needs en_core_web_md: {error}")
+def pipeline(needs_model):
+    needs_model("en_core_web_md")
 
 
 @pytest.mark.soak

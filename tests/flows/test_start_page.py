@@ -6,8 +6,7 @@ import shlex
 import polars as pl
 import pytest
 
-from features.core.errors import ModelError
-from features.models import DEFAULT_MODELS, pull
+from features.models import DEFAULT_MODELS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 MORE = "\n[srl]\nenabled = true\n\n[dependencies]\nenabled = true\n"
@@ -15,12 +14,9 @@ MORE = "\n[srl]\nenabled = true\n\n[dependencies]\nenabled = true\n"
 
 
 @pytest.fixture(autouse=True)
-def models():
+def models(needs_model):
     for name in DEFAULT_MODELS:
-        try:
-            pull(name)
-        except ModelError as error:
-            pytest.skip(f"needs {name}: {error}")
+        needs_model(name)
 
 
 @pytest.mark.soak

@@ -2,23 +2,17 @@
 
 import polars as pl
 import pytest
-from sentences import told
 
-from features.core.errors import ModelError
 from features.core.faults import ReleaseLacks, TooFewTexts, UnknownTexts
-from features.models import locate
 from flows.command_line import run
 
 SENTENCES = "The dog chased two cats.\n\nA man is playing a guitar.\nThe dog chased two cats.\nHello\n"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, needs_model):
     """Go to an empty folder with a file of sentences."""
-    try:
-        locate("en_core_web_md")
-    except ModelError:
-        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+    needs_model("en_core_web_md")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sentences.txt").write_text(SENTENCES)
     return tmp_path
@@ -49,25 +43,22 @@ def test_each_edit_gives_at_most_as_many_pairs_as_asked_for(folder):
     assert set(edited.values()) == {1}
 
 
-def test_what_cannot_be_edited_is_told(folder, capsys):
+def test_what_cannot_be_edited_is_told(folder, refuses):
     (folder / "words.txt").write_text("Hello\nYes\n")
-    assert run(["contrast", "words.txt", "-o", "contrasts.tsv"]) == 1
-    assert told(capsys.readouterr().err, TooFewTexts)
+    refuses(TooFewTexts, "contrast", "words.txt", "-o", "contrasts.tsv")
     assert not (folder / "contrasts.tsv").exists()
 
 
-def test_without_a_project_a_file_is_asked_for(folder, capsys):
-    assert run(["contrast", "-o", "contrasts.tsv"]) == 1
-    assert told(capsys.readouterr().err, UnknownTexts)
+def test_without_a_project_a_file_is_asked_for(folder, refuses):
+    refuses(UnknownTexts, "contrast", "-o", "contrasts.tsv")
 
 
-def test_a_release_of_texts_has_no_pairs_to_edit(folder, capsys):
+def test_a_release_of_texts_has_no_pairs_to_edit(folder, refuses):
     (folder / "texts.tsv").write_text("text\tlabel\nThe dog chased two cats.\tdog\n")
     corpus = '[[corpora]]\ndataset = "texts"\nname = "t"\nfiles = { train = "texts.tsv" }\n'
     (folder / "facetflow.toml").write_text(f'name = "p"\nencoders = []\n{corpus}')
     assert run(["build"]) == 0
-    assert run(["contrast", "-o", "contrasts.tsv"]) == 1
-    assert told(capsys.readouterr().err, ReleaseLacks)
+    refuses(ReleaseLacks, "contrast", "-o", "contrasts.tsv")
 
 
 def test_only_the_edits_that_are_asked_for_are_made(folder):
@@ -75,10 +66,9 @@ def test_only_the_edits_that_are_asked_for_are_made(folder):
     assert set(pl.read_csv("contrasts.tsv", separator="\t")["edit"]) == {"voice", "number"}
 
 
-def test_edits_that_the_graphs_do_not_show_are_told(folder, capsys, monkeypatch):
+def test_edits_that_the_graphs_do_not_show_are_told(folder, capsys, monkeypatch, refuses):
     monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", lambda *_: {})
     assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv"]) == 0
     assert "left out, not shown by the graphs: 16" in capsys.readouterr().err
-    assert run(["contrast", "sentences.txt", "-o", "none.tsv", "--edit", "voice", "--edit", "swap"]) == 1
-    assert told(capsys.readouterr().err, TooFewTexts)
+    refuses(TooFewTexts, "contrast", "sentences.txt", "-o", "none.tsv", "--edit", "voice", "--edit", "swap")
     assert not (folder / "none.tsv").exists()

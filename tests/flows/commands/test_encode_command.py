@@ -2,7 +2,6 @@
 
 import polars as pl
 import pytest
-from sentences import told
 
 from features.core.faults import CannotExplain, UnknownFormat
 from flows.command_line import run
@@ -34,12 +33,10 @@ def test_wrong_rows_are_named(folder, capsys):
     assert pl.read_parquet("v.parquet")["id"].to_list() == ["x", "row 2"]
 
 
-def test_another_format_is_refused(folder, capsys):
-    assert run(["encode", "texts.txt", "-o", "v.tsv", "--encoder", "./encoder"]) == 1
-    assert told(capsys.readouterr().err, UnknownFormat)
+def test_another_format_is_refused(folder, refuses):
+    refuses(UnknownFormat, "encode", "texts.txt", "-o", "v.tsv", "--encoder", "./encoder")
 
 
-def test_facets_need_an_encoder_that_has_some(folder, capsys):
-    assert run(["encode", "texts.txt", "-o", "v.parquet", "--encoder", "./encoder", "--facets"]) == 1
-    assert told(capsys.readouterr().err, CannotExplain)
+def test_facets_need_an_encoder_that_has_some(folder, refuses):
+    refuses(CannotExplain, "encode", "texts.txt", "-o", "v.parquet", "--encoder", "./encoder", "--facets")
     assert not (folder / "v.parquet").exists()

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from sentences import told
 
-from features.core.errors import ModelError
 from features.core.faults import Conflict, OutputRefused, PathTaken
-from features.models import pull
 from features.stages import registry
 from flows.command_line import run
 from flows.project import Project, load
@@ -83,10 +80,9 @@ def test_a_schema_of_an_earlier_version_is_no_hindrance(tmp_path):
     assert (tmp_path / "facetflow.schema.json").read_text() != "{}"
 
 
-def test_nothing_is_replaced(tmp_path, capsys):
+def test_nothing_is_replaced(tmp_path, refuses):
     (tmp_path / "pairs-to-explain.tsv").write_text("mine")
-    assert run(["new", str(tmp_path), "--example"]) == 1
-    assert told(capsys.readouterr().err, PathTaken)
+    refuses(PathTaken, "new", str(tmp_path), "--example")
     assert [path.name for path in tmp_path.iterdir()] == ["pairs-to-explain.tsv"]
     assert (tmp_path / "pairs-to-explain.tsv").read_text() == "mine"
     assert run(["new", str(tmp_path)]) == 0  # other files are no hindrance
@@ -95,13 +91,12 @@ def test_nothing_is_replaced(tmp_path, capsys):
     assert (tmp_path / "facetflow.toml").read_text() == before
 
 
-def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(tmp_path, monkeypatch, capsys):
+def test_a_disk_that_is_full_leaves_no_half_of_a_project_file(tmp_path, monkeypatch, refuses):
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", refuse)
-    assert run(["new", str(tmp_path / "x")]) == 1
-    assert told(capsys.readouterr().err, OutputRefused)
+    refuses(OutputRefused, "new", str(tmp_path / "x"))
     assert [*(tmp_path / "x").iterdir()] == []
 
 
@@ -150,11 +145,10 @@ FILES = {
 }
 
 
-def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(tmp_path, kind, written, capsys):
-    try:
-        pull("en_core_web_md" if kind == "rgcn" else "all-MiniLM-L6-v2")
-    except ModelError as error:
-        pytest.skip(f"needs a model: {error}")
+def test_files_of_the_right_shape_beside_it_make_it_a_project_that_can_be_built(
+    tmp_path, kind, written, capsys, needs_model
+):
+    needs_model("en_core_web_md" if kind == "rgcn" else "all-MiniLM-L6-v2")
     for file, columns in FILES[kind].items():
         with (tmp_path / file).open("w") as table:
             table.write("\t".join(columns) + "\n")
@@ -191,7 +185,6 @@ def test_what_a_file_shows_behind_a_hash_is_the_default(kind, written):
     assert (shown.cluster, shown.corpora) == (plain.cluster, plain.corpora)
 
 
-def test_the_example_is_of_one_kind(tmp_path, capsys):
-    assert run(["new", str(tmp_path / "x"), "--example", "--kind", "aspect"]) == 1
-    assert told(capsys.readouterr().err, Conflict)
+def test_the_example_is_of_one_kind(tmp_path, refuses):
+    refuses(Conflict, "new", str(tmp_path / "x"), "--example", "--kind", "aspect")
     assert not (tmp_path / "x").exists()

@@ -2,12 +2,9 @@ import io
 import json
 
 import pytest
-from sentences import told
 
-from features.core.errors import ModelError
 from features.core.faults import ModelNotPulled, Usage
 from features.graphs.penman_files import read_blocks
-from features.models import pull
 from features.parsers import amr
 from flows.command_line import run
 
@@ -61,16 +58,14 @@ def test_a_sentence_in_another_script_is_rejected_by_the_embedded_parser(sentenc
     assert slept.error.code == "unknown_words"
 
 
-def test_graphs_that_are_looked_up_need_no_parser(sentences, graphs, tmp_path, capsys):
+def test_graphs_that_are_looked_up_need_no_parser(sentences, graphs, tmp_path, refuses):
     command = ["parse", "amr", str(sentences), "--graphs", str(graphs), "-o", str(tmp_path / "out.amr")]
-    assert run([*command, "--batch-size", "8"]) == 1
-    assert told(capsys.readouterr().err, Usage)
+    refuses(Usage, *command, "--batch-size", "8")
 
 
 @pytest.mark.parametrize("option", [["--beams", "8"], ["--tokenizer", "folder"]], ids=str)
-def test_the_embedded_parser_has_no_beams_and_no_tokenizer(sentences, tmp_path, capsys, option):
-    assert run(["parse", "amr", str(sentences), *option, "-o", str(tmp_path / "out.amr")]) == 1
-    assert told(capsys.readouterr().err, Usage)
+def test_the_embedded_parser_has_no_beams_and_no_tokenizer(sentences, tmp_path, refuses, option):
+    refuses(Usage, "parse", "amr", str(sentences), *option, "-o", str(tmp_path / "out.amr"))
 
 
 def test_many_rejects_are_counted(graphs, tmp_path, capsys):
@@ -107,15 +102,13 @@ def test_an_interrupt_says_that_nothing_was_written(sentences, graphs, tmp_path,
 
 
 @pytest.mark.parametrize("device", ["gpu", "", "cuda:x"])
-def test_a_device_that_is_none_is_refused(sentences, capsys, device):
+def test_a_device_that_is_none_is_refused(sentences, refuses, device):
     for kind in ("amr", "srl"):
-        assert run(["parse", kind, str(sentences), "-o", "-", "--device", device]) == 1
-        assert told(capsys.readouterr().err, Usage)
+        refuses(Usage, "parse", kind, str(sentences), "-o", "-", "--device", device)
 
 
-def test_more_threads_than_torch_can_count_are_refused(sentences, capsys):
-    assert run(["parse", "dependencies", str(sentences), "-o", "-", "--threads", "1" + "0" * 23]) == 1
-    assert told(capsys.readouterr().err, Usage)
+def test_more_threads_than_torch_can_count_are_refused(sentences, refuses):
+    refuses(Usage, "parse", "dependencies", str(sentences), "-o", "-", "--threads", "1" + "0" * 23)
 
 
 def test_an_output_that_cannot_be_written_is_told_before_the_work(sentences, tmp_path, capsys, monkeypatch):
@@ -125,23 +118,18 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(sentences, tmp
         assert capsys.readouterr().err.startswith("facetflow: '/sys/out.tsv' cannot be written: ")
 
 
-def test_a_parser_that_is_not_here(sentences, tmp_path, capsys, monkeypatch):
+def test_a_parser_that_is_not_here(sentences, tmp_path, refuses, monkeypatch):
     monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
     amr._load.cache_clear()  # an earlier test may have loaded it, and then it is here
     command = ["parse", "amr", str(sentences), "-o", str(tmp_path / "out.amr")]
-    assert run(command) == 1
-    assert told(capsys.readouterr().err, ModelNotPulled)
-    assert run([*command, "--model", "parse_xfm_bart_large"]) == 1
-    assert told(capsys.readouterr().err, ModelNotPulled)
+    refuses(ModelNotPulled, *command)
+    refuses(ModelNotPulled, *command, "--model", "parse_xfm_bart_large")
     assert not (tmp_path / "out.amr").exists()
 
 
 @pytest.mark.slow
-def test_the_parser_that_comes_along_is_the_default(sentences, tmp_path):
-    try:
-        pull("all-MiniLM-L6-v2")
-    except ModelError as error:
-        pytest.skip(f"needs all-MiniLM-L6-v2: {error}")
+def test_the_parser_that_comes_along_is_the_default(sentences, tmp_path, needs_model):
+    needs_model("all-MiniLM-L6-v2")
     output = tmp_path / "out.amr"
     assert run(["parse", "amr", str(sentences), "-o", str(output)]) == 0
     concepts = [set(block.graph.concepts) for block in read_blocks(output) if block.graph]
@@ -157,11 +145,8 @@ def test_an_output_of_no_known_format(sentences, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_dependencies(sentences, tmp_path):
-    try:
-        pull("en_core_web_md")
-    except ModelError as error:
-        pytest.skip(f"needs en_core_web_md: {error}")
+def test_dependencies(sentences, tmp_path, needs_model):
+    needs_model("en_core_web_md")
     output = tmp_path / "out.conllu"
     assert run(["parse", "dependencies", str(sentences), "-o", str(output)]) == 0
     assert [line.split("\t")[1] for line in output.read_text().splitlines() if "\t" in line] == [

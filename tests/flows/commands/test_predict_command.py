@@ -121,7 +121,7 @@ def test_rows_that_are_wrong_keep_their_place_without_a_label_and_are_named(proj
     assert "Wrote 5 pairs, 3 of them without a label, to labels.jsonl." in err
 
 
-def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_output_too(project, capsys):
+def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_output_too(project, capsys, refuses):
     assert run(["predict", "pairs.tsv", "-o", "labels.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["pairs"], found["labels"], found["wrong"]) == (3, {"0": 1, "1": 2}, [])
@@ -131,8 +131,7 @@ def test_as_json_standard_output_is_one_object_and_the_table_may_be_standard_out
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == "line\tsentence_a\tsentence_b\tlabel\tp_0\tp_1"
     assert err == ""
-    assert run(["predict", "pairs.tsv", "-o", "-", "--json"]) == 1
-    assert told(capsys.readouterr().err, Usage)
+    refuses(Usage, "predict", "pairs.tsv", "-o", "-", "--json")
 
 
 def test_probabilities_that_nothing_put_right_are_told(project, capsys):
@@ -245,10 +244,9 @@ def test_the_current_encoder_with_a_classifier_goes_before_a_newer_one(project, 
     assert choose_predictor(project / "runs", "newer") == newer
 
 
-def test_a_classifier_of_another_encoder_is_refused(project, word_encoder, capsys):
+def test_a_classifier_of_another_encoder_is_refused(project, word_encoder, refuses):
     PairClassifier(7, ("0", "1")).save(project / "runs/same/00001-abcdef/seed-0/encoder")
-    assert run(["predict", "pairs.tsv", "-o", "labels.tsv"]) == 1
-    assert told(capsys.readouterr().err, EncoderDamaged)
+    refuses(EncoderDamaged, "predict", "pairs.tsv", "-o", "labels.tsv")
 
 
 def test_from_python_a_pair_has_a_prediction_and_several_a_list_in_their_order(project):
@@ -345,11 +343,10 @@ def test_no_pairs_are_no_predictions(project):
     ],
     ids=" ".join,
 )
-def test_no_file_of_a_command_is_written_over_another(project, capsys, files):
+def test_no_file_of_a_command_is_written_over_another(project, refuses, files):
     (project / "sub").mkdir()
     before = {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()}
-    assert run(["predict", "pairs.tsv", *files]) == 1
-    assert told(capsys.readouterr().err, OutputOverwrites)
+    refuses(OutputOverwrites, "predict", "pairs.tsv", *files)
     assert {path: path.read_bytes() for path in project.rglob("*.*") if path.is_file()} == before
 
 
@@ -361,9 +358,8 @@ def test_from_python_what_is_missing_is_said_in_words_of_python(project):
         encoder.predict("the cat", None)
 
 
-def test_an_encoder_without_spans_has_nothing_to_draw(project, capsys):
-    assert run(["predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html"]) == 1
-    assert told(capsys.readouterr().err, CannotExplain)
+def test_an_encoder_without_spans_has_nothing_to_draw(project, refuses):
+    refuses(CannotExplain, "predict", "pairs.tsv", "-o", "labels.tsv", "--explain", "page.html")
     assert not (project / "labels.tsv").exists()
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 import yaml
 from sentence_transformers import SentenceTransformer
-from sentences import told
 
 from features.core.faults import Conflict, ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
 from flows.command_line import run
@@ -113,23 +112,19 @@ def test_models_of_another_machine_leave_no_folder_either(encoder, tmp_path):
 
 
 @pytest.mark.parametrize("options", [["--push"], ["--public"], ["--name", "mine"]])
-def test_nothing_is_uploaded_by_mistake(encoder, options, capsys, tmp_path):
-    assert run(["publish", "--encoder", "./encoder", "-o", "out", *options]) == 1
-    assert told(capsys.readouterr().err, Conflict)
+def test_nothing_is_uploaded_by_mistake(encoder, options, refuses, tmp_path):
+    refuses(Conflict, "publish", "--encoder", "./encoder", "-o", "out", *options)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_runs_code_or_has_no_record_is_not_published(encoder, word_encoder, capsys, tmp_path):
+def test_what_runs_code_or_has_no_record_is_not_published(encoder, word_encoder, refuses, tmp_path):
     (encoder / "classifier.pt").write_bytes(b"")
-    assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 1
-    assert told(capsys.readouterr().err, ModelUnfit)
-    assert run(["publish", "--encoder", str(word_encoder), "-o", "out"]) == 1
-    assert told(capsys.readouterr().err, NotAnEncoder)
+    refuses(ModelUnfit, "publish", "--encoder", "./encoder", "-o", "out")
+    refuses(NotAnEncoder, "publish", "--encoder", str(word_encoder), "-o", "out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/notes.txt").write_text("mine")
     (encoder / "classifier.pt").unlink()
-    assert run(["publish", "--encoder", "./encoder", "-o", "full"]) == 1
-    assert told(capsys.readouterr().err, OutputOverwrites)
+    refuses(OutputOverwrites, "publish", "--encoder", "./encoder", "-o", "full")
     assert [path.name for path in tmp_path.glob(".*.tmp")] == []
 
 
@@ -151,7 +146,7 @@ def test_it_is_uploaded_when_asked_and_private(encoder, monkeypatch, capsys, tmp
     assert {"README.md", "modules.json", "training.json"} <= set(asked[1][1])
 
 
-def test_without_a_hub_the_folder_stays(encoder, monkeypatch, capsys, tmp_path):
+def test_without_a_hub_the_folder_stays(encoder, monkeypatch, refuses, tmp_path):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     class Api:
@@ -159,18 +154,16 @@ def test_without_a_hub_the_folder_stays(encoder, monkeypatch, capsys, tmp_path):
             raise ConnectionError("no network\nat all")
 
     monkeypatch.setattr("huggingface_hub.HfApi", Api)
-    assert run(["publish", "--encoder", "./encoder", "-o", "my out", "--name", "me/mine", "--push"]) == 1
-    assert told(capsys.readouterr().err, UploadFailed)
+    refuses(UploadFailed, "publish", "--encoder", "./encoder", "-o", "my out", "--name", "me/mine", "--push")
     assert (tmp_path / "my out/modules.json").is_file()
 
 
-def test_neither_hidden_folders_nor_what_links_lead_to_is_published(encoder, tmp_path, capsys):
+def test_neither_hidden_folders_nor_what_links_lead_to_is_published(encoder, tmp_path, refuses):
     (encoder / ".git").mkdir()
     (encoder / ".git/config").write_text("url = https://me:secret@hub.example")
     assert run(["publish", "--encoder", "./encoder", "-o", "out"]) == 0
     assert not (tmp_path / "out/.git").exists()
     (tmp_path / "key").write_text("secret")
     (encoder / "notes.txt").symlink_to(tmp_path / "key")
-    assert run(["publish", "--encoder", "./encoder", "-o", "again"]) == 1
-    assert told(capsys.readouterr().err, ModelUnfit)
+    refuses(ModelUnfit, "publish", "--encoder", "./encoder", "-o", "again")
     assert not (tmp_path / "again").exists()

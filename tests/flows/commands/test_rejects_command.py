@@ -6,7 +6,6 @@ import sys
 
 import polars as pl
 import pytest
-from sentences import told
 
 from features.core.faults import OutputOverwrites, UnknownName
 from features.core.types import RejectCode
@@ -68,16 +67,14 @@ def test_rejects_as_json_and_as_a_table(folder, capsys):
     assert pl.read_csv(folder / "rejects.csv")["text"].to_list() == [row["text"]]
 
 
-def test_no_corpus_is_overwritten(folder, capsys):
+def test_no_corpus_is_overwritten(folder, refuses):
     before = (folder / "pairs.tsv").read_bytes()
-    assert run(["rejects", "--export", "pairs.tsv"]) == 1
-    assert told(capsys.readouterr().err, OutputOverwrites)
+    refuses(OutputOverwrites, "rejects", "--export", "pairs.tsv")
     assert (folder / "pairs.tsv").read_bytes() == before
 
 
-def test_a_stage_without_rejects_is_refused(folder, capsys):
-    assert run(["rejects", "--stage", "amr"]) == 1
-    assert told(capsys.readouterr().err, UnknownName)
+def test_a_stage_without_rejects_is_refused(folder, refuses):
+    refuses(UnknownName, "rejects", "--stage", "amr")
 
 
 def test_control_characters_are_shown_and_kept_in_files(folder):

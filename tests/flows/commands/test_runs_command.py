@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from sentences import refused, told
+from sentences import refused
 
 from features.core.errors import RunError
 from features.core.faults import EncoderUnfinished, NoEncoder
@@ -169,8 +169,7 @@ def test_a_report_is_of_the_training_with_the_settings_of_the_project_file(proje
             assert json.loads(capsys.readouterr().out)["of"] == digest
 
 
-def test_an_encoder_without_a_training_is_to_be_trained(project, capsys):
+def test_an_encoder_without_a_training_is_to_be_trained(project, refuses):
     with refused(NoEncoder):
         runs_to_evaluate(load(project), ())
-    assert command_line.run(["report", "--project", str(project), "--encoder", "s3bert"]) == 1
-    assert told(capsys.readouterr().err, EncoderUnfinished)
+    refuses(EncoderUnfinished, "report", "--project", str(project), "--encoder", "s3bert")

@@ -8,7 +8,6 @@ import pytest
 from sentences import told
 
 from features.core.faults import FileEmpty, UnknownFormat
-from features.models import locate
 from features.parsers.srl.frames import read_annotated
 from flows.command_line import run
 
@@ -21,15 +20,8 @@ GOLD = """\
 
 
 @pytest.fixture(autouse=True)
-def pipeline():
-    from features.core.errors import ModelError
-    from features.models import pull
-
-    try:
-        pull("en_core_web_md")
-    except ModelError as error:
-        pytest.skip(f"needs en_core_web_md: {error}")
-    assert locate("en_core_web_md").is_dir()
+def pipeline(needs_model):
+    needs_model("en_core_web_md")
 
 
 @pytest.fixture
@@ -141,8 +133,7 @@ def test_a_sentence_that_is_too_long_counts_as_missed(tmp_path, capsys):
     assert found.err == "sentence 'long' is longer than the tagger reads: its gold frames count as missed\n"
 
 
-def test_a_file_without_frames(tmp_path, capsys):
+def test_a_file_without_frames(tmp_path, refuses):
     gold = tmp_path / "gold.conll"
     gold.write_text("1\tYes\tyes\tUH\t*\t-\t-\n")
-    assert run(["score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy"]) == 1
-    assert told(capsys.readouterr().err, FileEmpty)
+    refuses(FileEmpty, "score", "srl", str(gold), "--model", TAGGER, "--predicates", "spacy")

@@ -10,7 +10,6 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from sentences import refused
 
 import facetflow
-from features.core.errors import ModelError
 from features.core.faults import BackboneUnfit, EncoderDamaged, OtherParser
 from features.models import locate
 from features.parsers.dependencies import load
@@ -49,11 +48,9 @@ LABELS_OF_TOY = ("det", "nsubj")
 
 
 @pytest.fixture(scope="module")
-def parser():
-    try:
-        return load(DependencySettings())
-    except ModelError:
-        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+def parser(needs_model):
+    needs_model("en_core_web_md")
+    return load(DependencySettings())
 
 
 @pytest.fixture(scope="module")

@@ -3,38 +3,13 @@
 import json
 
 import pytest
-
-
-def make_word_encoder(folder, words=("cat", "dog", "park", "house"), routes=None):
-    """Write an encoder that knows only some words; with routes, each route has its own words."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import modules
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    def embedding(seen):
-        tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(("?", *seen))}, unk_token="?"))  # noqa: S106  # a word
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        weights = torch.eye(len(seen) + 1)
-        weights[0] *= 0.01  # a text of unknown words must not be a zero vector
-        return modules.StaticEmbedding(tokenizer, embedding_weights=weights)
-
-    first = embedding(words)
-    if routes:
-        first = modules.Router({route: [embedding(seen)] for route, seen in routes.items()})
-    SentenceTransformer(modules=[first], device="cpu").save_pretrained(str(folder), create_model_card=False)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def word_encoder(tmp_path_factory):
-    return make_word_encoder(tmp_path_factory.mktemp("words") / "encoder")
+from generated import write_word_encoder
 
 
 @pytest.fixture(scope="session")
 def routed_encoder(tmp_path_factory):
     routes = {"animal": ("cat", "dog"), "place": ("park", "house")}
-    return make_word_encoder(tmp_path_factory.mktemp("routed") / "encoder", routes=routes)
+    return write_word_encoder(tmp_path_factory.mktemp("routed") / "encoder", (), routes)
 
 
 @pytest.fixture

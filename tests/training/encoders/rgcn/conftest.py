@@ -5,7 +5,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from features.core.errors import ModelError
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from training.data.parses import Parses
@@ -14,12 +13,10 @@ from training.jobs import Source, TrainingJob
 
 
 @pytest.fixture(scope="session")
-def parser():
+def parser(needs_model):
     """The parser of the trees."""
-    try:
-        return load(DependencySettings())
-    except ModelError:
-        pytest.skip("needs en_core_web_md: facetflow models pull en_core_web_md")
+    needs_model("en_core_web_md")
+    return load(DependencySettings())
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from features import models
-from features.core.errors import ModelError
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
@@ -21,11 +19,8 @@ TEXTS = ["Two cats are looking at a window.", "A white cat looks out of a window
 
 
 @pytest.fixture(scope="module")
-def folder():
-    try:
-        return models.locate(NAME)
-    except ModelError as error:
-        pytest.skip(str(error))
+def folder(needs_model):
+    return needs_model(NAME)
 
 
 @pytest.mark.parametrize("room", [{"cache_gib": 0.0, "disk_gib": 0.0}, {"cache_gib": 0.0}, {}])
