@@ -48,10 +48,24 @@ def emptied(store, *tables):
     return len(found)
 
 
-def grown(corpora, name, rows):
-    """Return a store to which a file has been ingested, and once more with further rows."""
+def lost_shards(store, table, shards):
+    """Delete the files of some shards of a table, and return how many."""
+    files = [file for file in store._table(table).files() if file.shard in shards]
+    for file in files:
+        (Path(store.location) / "tables" / table / file.path).unlink()
+    return len(files)
+
+
+def ingested(corpora):
+    """Return a store to which the corpora have been ingested."""
     store = Store.open(corpora.store, create=True)
     ingest_corpora.ingest_corpora(corpora, store, "first")
+    return store
+
+
+def grown(corpora, name, rows):
+    """Return a store to which a file has been ingested, and once more with further rows."""
+    store = ingested(corpora)
     with (corpora.base / name).open("a") as file:
         file.write(rows)
     ingest_corpora.ingest_corpora(corpora, store, "second")
@@ -59,8 +73,7 @@ def grown(corpora, name, rows):
 
 
 def test_every_shard_of_ingest_is_made_again(corpora):
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
+    store = ingested(corpora)
     before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs", "labels")}
     assert before["labels"].height == 3
 
@@ -71,8 +84,7 @@ def test_every_shard_of_ingest_is_made_again(corpora):
 
 
 def test_labels_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs_has_grown(corpora):
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
+    store = ingested(corpora)
     before = store.read("labels", with_shard=True)
     with (corpora.base / "pairs.tsv").open("a") as pairs:
         pairs.writelines(f"New {number} .\tOther {number} .\n" for number in range(5))
@@ -83,8 +95,7 @@ def test_labels_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs
 
 
 def test_a_label_that_was_corrected_before_its_pair_was_lost_is_no_longer_told_as_changed(corpora):
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
+    store = ingested(corpora)
     file = corpora.base / "nli.tsv"
     file.write_text(file.read_text().replace("entailment", "neutral"))
     assert ingest_corpora.ingest_corpora(corpora, store, "second").report.changed
@@ -122,8 +133,7 @@ def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora):
 
     papers = corpora.base / "papers.tsv"
     papers.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(drawn(dev=0.3, test=0.2), store, "first")
+    store = ingested(drawn(dev=0.3, test=0.2))
     with papers.open("a") as file:
         file.writelines(f"Paper {number}.\ttagging\n" for number in range(20, 60))
     ingest_corpora.ingest_corpora(drawn(dev=0.3, test=0.2), store, "second")
@@ -144,8 +154,7 @@ def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora):
     file = corpora.base / "papers.tsv"
     rows = [f"{paper} {number}.\tparsing\n" for number in range(30) for paper in ("Paper", "paper")]
     file.write_text("text\tlabel\n" + "".join(rows))
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
+    store = ingested(corpora)
     before = store.read("labels", with_shard=True)
 
     lost = emptied(store)
@@ -153,35 +162,27 @@ def test_texts_in_several_spellings_are_made_again_as_they_were_drawn(corpora):
     assert store.read("labels", with_shard=True).equals(before)
 
 
-@pytest.mark.parametrize("ingested", ["first", "second", "all"])
-def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(corpora, ingested):
+@pytest.mark.parametrize("lost", ["first", "second", "all"])
+def test_texts_whose_other_spelling_came_later_are_made_again_where_they_were(corpora, lost):
     papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw={"dev": 0.3, "test": 0.2})
     corpora = corpora.model_copy(update={"corpora": (papers,)})
     file = corpora.base / "papers.tsv"
     file.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(corpora, store, "first")
+    store = ingested(corpora)
     first = set(store.committed("labels"))
     with file.open("a") as added:
         added.writelines(f"PAPER {number}!\tparsing\n" for number in range(30))
     ingest_corpora.ingest_corpora(corpora, store, "second")
     before = store.read("labels", with_shard=True)
 
-    if ingested == "all":
-        emptied(store)
-    else:
-        table = store._table("labels")
-        wanted = first if ingested == "first" else set(store.committed("labels")) - first
-        for one in table.files():
-            if one.shard in wanted:
-                (Path(store.location) / "tables" / "labels" / one.path).unlink()
-    assert store.damaged()
+    second = set(store.committed("labels")) - first
+    assert lost_shards(store, "labels", {"first": first, "second": second, "all": first | second}[lost])
     repair_ingested(corpora, store, store.damaged(), "third")
     assert store.read("labels", with_shard=True).equals(before)
 
 
-@pytest.mark.parametrize("ingested", ["first", "second"])
-def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingested):
+@pytest.mark.parametrize("lost", ["first", "second"])
+def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, lost):
     def link(chain, number):
         return f"{chain}-{number}\t{chain}-{number + 1}\n"
 
@@ -194,8 +195,7 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     )
     own = corpora.base / "own.tsv"
     own.write_text("sentence_a\tsentence_b\n" + "".join(link(chain, 5) for chain in range(40)))
-    store = Store.open(corpora.store, create=True)
-    ingest_corpora.ingest_corpora(drawn, store, "first")
+    store = ingested(drawn)
     first = set(store.committed("pairs"))
     # Chains grow at both ends, so that other sentences stand for them, and new ones come.
     with own.open("a") as file:
@@ -207,11 +207,8 @@ def test_pairs_in_drawn_splits_are_made_again_as_they_were_drawn(corpora, ingest
     assert ingest_corpora.in_words(drawn, report, [])[1:] == [told]
     assert set(before["split"]) == {"train", "dev", "test"}
 
-    wanted = first if ingested == "first" else set(store.committed("pairs")) - first
-    files = [file for file in store._table("pairs").files() if file.shard in wanted]
-    for file in files:
-        (Path(store.location) / "tables" / "pairs" / file.path).unlink()
-    assert len(repair_ingested(drawn, store, store.damaged(), "third")) == len(files) > 1
+    count = lost_shards(store, "pairs", first if lost == "first" else set(store.committed("pairs")) - first)
+    assert len(repair_ingested(drawn, store, store.damaged(), "third")) == count > 1
     assert store.read("pairs", with_shard=True).equals(before)
 
 

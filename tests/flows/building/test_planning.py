@@ -16,6 +16,7 @@ from features.ingest.report import IngestReport, SplitReport
 from features.parsers import bank
 from features.schemas import Reject
 from features.store.damage import Damage
+from features.store.runs import RunRecord
 from features.store.storage import FolderStorage
 from features.store.store import Store
 from flows.building.ingest_corpora import ingest_corpora, read_corpora, refusal, warnings
@@ -54,20 +55,17 @@ def test_commands_that_read_write_nothing(built, monkeypatch, capsys):
         assert snapshot(built.folder) == before, command
 
 
-def test_the_times_of_a_copied_store_are_not_said_to_be_right(built, monkeypatch, capsys):
+def test_the_times_of_a_copied_store_are_not_said_to_be_right(built, here):
     for file in (built.folder / "store").rglob("*.parquet"):
         os.utime(file, (2**32, 2**32))
-    monkeypatch.chdir(built.folder)
-    assert run(["verify"]) == 0
-    assert capsys.readouterr().out.endswith("MB: no damage by size and time; --deep reads every byte.\n")
+    assert here.done(built, "verify").endswith("MB: no damage by size and time; --deep reads every byte.\n")
 
 
-def test_a_plan_does_not_touch_the_index_of_graphs_of_a_running_build(built, monkeypatch):
+def test_a_plan_does_not_touch_the_index_of_graphs_of_a_running_build(built, here):
     index = built.folder / "store" / "graphs"
     (built.folder / "graphs.amr").write_text("# ::snt One .\n(o / one)\n")
     before = snapshot(index)
-    monkeypatch.chdir(built.folder)
-    assert run(["plan"]) == 0
+    here.done(built, "plan")
     assert snapshot(index) == before
 
 
@@ -104,21 +102,17 @@ def test_a_first_build_is_planned_without_making_a_store(project, monkeypatch, c
     assert not (project.folder / "store").exists()
 
 
-def test_a_release_after_a_store_was_restored_has_no_number_that_a_training_names(project, monkeypatch, capsys):
+def test_a_release_after_a_store_was_restored_has_no_number_that_a_training_names(project, here):
     project.write(10, sentences=4, per_shard=4)
     run_of_before = project.folder / "runs/s3bert/00007-aaaaaa/seed-0"
     run_of_before.mkdir(parents=True)
     (run_of_before / "train.json").touch()
-    monkeypatch.chdir(project.folder)
-    assert run(["plan"]) == 0
-    assert "Release 8 would follow." in capsys.readouterr().out
+    assert "Release 8 would follow." in here.done(project, "plan")
 
 
-def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
+def test_a_refresh_is_planned_with_its_new_rows(built, here):
     built.write(62, sentences=8, per_shard=8)
-    monkeypatch.chdir(built.folder)
-    assert run(["plan", "--json"]) == 0
-    planned = json.loads(capsys.readouterr().out)
+    planned = json.loads(here.done(built, "plan", "--json"))
     assert planned["stages"] == [
         {"stage": "amr", "shards": 9, "unwanted": 0, "to_do": 1},
         {"stage": "label_vectors", "shards": 9, "unwanted": 0, "to_do": 1},
@@ -130,17 +124,14 @@ def test_a_refresh_is_planned_with_its_new_rows(built, monkeypatch, capsys):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, facetflow, monkeypatch, capsys):
+def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, facetflow, here):
     def due():
-        assert run(["plan", "--json"]) == 0
-        planned = json.loads(capsys.readouterr().out)
+        planned = json.loads(here.done(built, "plan", "--json"))
         return planned["release"], planned["publishes"], planned["due"]
 
-    monkeypatch.chdir(built.folder)
     assert due()[:2] == (1, False)
     built.write(62, sentences=8, per_shard=8, more=ENCODER)
-    assert run(["plan"]) == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [
+    assert here.done(built, "plan").splitlines()[-2:] == [
         "Release 2 would follow.",
         "1 encoder would be trained: s3bert, because it has no finished training.",
     ]
@@ -149,67 +140,61 @@ def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, fac
     assert due() == (2, False, ahead[2]), "the same identity, from the plan and from the release"
 
 
-def test_rows_that_are_newly_rejected_make_a_release(tmp_path):
+@pytest.fixture
+def of_texts(tmp_path):
+    """A project of texts with topics, whose table a test writes."""
     (tmp_path / "facetflow.toml").write_text(
         'name = "mine"\nencoders = []\nlimits.rejected_rows = 1.0\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
         'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
     )
-    project, table = load(tmp_path / "facetflow.toml"), tmp_path / "mine.tsv"
+    return load(tmp_path / "facetflow.toml")
+
+
+def test_rows_that_are_newly_rejected_make_a_release(tmp_path, of_texts):
+    table = tmp_path / "mine.tsv"
     table.write_text("text\ttopic\nA cat.\tanimals\n")
-    store = Store.open(project.store, create=True)
+    store = Store.open(of_texts.store, create=True)
     for number, rows in enumerate(("A dog.\n", "A dog.\nA cow.\n", ""), start=1):
-        ingest_corpora(project, store, f"run-{number}")
+        ingest_corpora(of_texts, store, f"run-{number}")
         assert store.publish(f"run-{number}", stages=[]).number == number
-        assert not look_ahead(project).publishes
+        assert not look_ahead(of_texts).publishes
         table.write_text(f"text\ttopic\nA cat.\tanimals\n{rows}")
-        assert look_ahead(project).publishes, rows
+        assert look_ahead(of_texts).publishes, rows
 
 
-def test_a_release_is_followed_where_it_cannot_be_read_and_stays_where_its_rejects_are_made_again(tmp_path):
-    (tmp_path / "facetflow.toml").write_text(
-        'name = "mine"\nencoders = []\nlimits.rejected_rows = 1.0\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
-        'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
-    )
+def test_a_release_is_followed_where_it_cannot_be_read_and_stays_where_its_rejects_are_made_again(tmp_path, of_texts):
     (tmp_path / "mine.tsv").write_text("text\ttopic\nA cat.\tanimals\nA dog.\n")
-    project = load(tmp_path / "facetflow.toml")
-    store = Store.open(project.store, create=True)
-    ingest_corpora(project, store, "run")
+    store = Store.open(of_texts.store, create=True)
+    ingest_corpora(of_texts, store, "run")
     release = store.publish("run", stages=[])
     (rejects,) = (tmp_path / "store/tables/rejects").rglob("*.parquet")
     rejects.unlink()
-    ahead = look_ahead(project)
+    ahead = look_ahead(of_texts)
     assert (len(ahead.damaged), ahead.release, ahead.publishes) == (1, 1, False)
     pinned = {"versions": {**release.versions, "labels": 99}}
     (tmp_path / "store/releases/00001.json").write_text(json.dumps(asdict(release) | pinned))
-    ahead = look_ahead(project)
+    ahead = look_ahead(of_texts)
     assert (ahead.release, ahead.publishes) == (2, True)
 
 
-def test_a_plan_lists_the_log_of_a_table_once(tmp_path, monkeypatch):
-    (tmp_path / "facetflow.toml").write_text(
-        'name = "mine"\nencoders = []\n[[corpora]]\ndataset = "texts"\nname = "mine"\n'
-        'files.train = "mine.tsv"\naspects = { topic = "topic" }\n'
-    )
+def test_a_plan_lists_the_log_of_a_table_once(tmp_path, monkeypatch, of_texts):
     (tmp_path / "mine.tsv").write_text("text\ttopic\nA cat.\tanimals\n")
-    project = load(tmp_path / "facetflow.toml")
-    ingest_corpora(project, Store.open(project.store, create=True), "run")
+    ingest_corpora(of_texts, Store.open(of_texts.store, create=True), "run")
     listed, names = [], FolderStorage.names
     monkeypatch.setattr(FolderStorage, "names", lambda *given: listed.append(given[-1]) or names(*given))
     for _ in range(2):  # a later plan looks again
-        look_ahead(project)
+        look_ahead(of_texts)
         logs = [folder for folder in listed if str(folder).endswith("_delta_log")]
         assert logs
         assert len(logs) == len(set(logs))
         listed.clear()
 
 
-def test_rows_that_ingest_would_reject_stand_in_the_way(project, monkeypatch, capsys):
+def test_rows_that_ingest_would_reject_stand_in_the_way(project, here):
     project.write(10)
     with (project.folder / "pairs.tsv").open("a") as pairs:
         pairs.write("\tan empty one\n" * 2)
-    monkeypatch.chdir(project.folder)
-    assert run(["plan"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == (
+    assert here.done(project, "plan").splitlines()[-1] == (
         "Nothing will be published: 2 of 12 rows of the corpora were rejected, more than the 5.0% allowed, 2 of them "
         "as 'empty_sentence' (pairs.tsv:12: a sentence is empty; expected two sentences); correct them, or raise "
         "limits.rejected_rows. `facetflow rejects --stage ingest` lists what a build has read."
@@ -263,42 +248,33 @@ def test_verify_says_what_to_do(built, monkeypatch, capsys):
     assert found["releases_hurt"] == [1]
 
 
-def test_status_says_which_shards_are_wanted_and_which_are_missing(built, monkeypatch, capsys):
-    monkeypatch.chdir(built.folder)
+def test_status_says_which_shards_are_wanted_and_which_are_missing(built, here):
     (toml := built.folder / "facetflow.toml").write_text(
         toml.read_text().replace("[dependencies]\nenabled = false", '[dependencies]\nenabled = true\nmodel = "nowhere"')
     )
-    assert run(["status", "--json"]) == 0
-    tables = {table["table"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
+    tables = {table["table"]: table for table in json.loads(here.done(built, "status", "--json"))["tables"]}
     assert (tables["amr"]["shards"], tables["amr"]["wanted"], tables["amr"]["missing"]) == (8, 8, 0)
     trees = tables["dependencies"]
     assert (trees["shards"], trees["wanted"], trees["missing"]) == (0, 8, 8)
     assert tables["pairs"]["wanted"] is None
-    assert run(["status"]) == 0
-    said = capsys.readouterr().out
+    said = here.done(built, "status")
     assert re.search(r"  amr +8 shards +60 rows +0.0 MB, 8 wanted\n", said)
     assert re.search(r"  dependencies +0 shards +0 rows +0.0 MB, 8 wanted, 8 to make\n", said)
 
 
-def test_status_tells_a_build_that_was_killed(built, monkeypatch, capsys):
-    from features.store.runs import RunRecord
-
+def test_status_tells_a_build_that_was_killed(built, here):
     built.store.record_run(RunRecord("20990101T000000-0000", "build_features", "2099-01-01T00:00:00+00:00", number=2))
-    monkeypatch.chdir(built.folder)
-    assert run(["status"]) == 0
-    assert "20990101T000000-0000 killed: its process no longer builds; what was committed" in capsys.readouterr().out
-    assert run(["status", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    assert "20990101T000000-0000 killed: its process no longer builds; what was committed" in here.done(built, "status")
+    found = json.loads(here.done(built, "status", "--json"))
     assert (found["project"], found["runs"][0]["state"]) == ("generated", "killed")
 
 
 @pytest.mark.parametrize("address", ["file:///{folder}/elsewhere", "{folder}/elsewhere"])
-def test_a_store_may_be_named_by_a_url(project, monkeypatch, address):
+def test_a_store_may_be_named_by_a_url(project, here, address):
     folder = str(project.folder).lstrip("/") if address.startswith("file") else str(project.folder)
     project.write(4, store=address.format(folder=folder))
     Store.open(project.folder / "elsewhere", create=True)
-    monkeypatch.chdir(project.folder)
-    assert run(["status"]) == 0
+    here.done(project, "status")
     assert not (project.folder / "file:").exists()
 
 

@@ -79,6 +79,14 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def ingested(folder):
+    """Return a project, its store, and what its first ingest read."""
+    project = write_project(folder)
+    store = Store.open(project.store, create=True, project="mine")
+    return project, store, ingest_corpora(project, store, "first")
+
+
+@pytest.fixture
 def read(monkeypatch):
     """Return the names of the corpora that were read, a list to clear."""
     names: list[str] = []
@@ -154,10 +162,8 @@ def test_whatever_changed_the_result_is_that_of_reading_everything(folder, seed,
         assert_as_if_all_were_read(project, store)
 
 
-def test_nothing_is_read_where_nothing_changed(folder, read):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    first = ingest_corpora(project, store, "first")
+def test_nothing_is_read_where_nothing_changed(read, ingested):
+    project, store, first = ingested
     versions = store.versions()
     read.clear()
 
@@ -173,10 +179,8 @@ def test_nothing_is_read_where_nothing_changed(folder, read):
     assert f"nothing new; of all rows {first.report.rejected} rejected" in told
 
 
-def test_only_the_corpus_that_changed_is_read(folder, read):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_only_the_corpus_that_changed_is_read(folder, read, ingested):
+    project, store, _ = ingested
     read.clear()
 
     write_rows(folder, "second", random.Random(9), 13)
@@ -189,10 +193,8 @@ def test_only_the_corpus_that_changed_is_read(folder, read):
     assert set(read) == {"papers", "talks"}
 
 
-def test_a_file_that_is_changed_back_counts_as_unchanged(folder, read):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_file_that_is_changed_back_counts_as_unchanged(folder, read, ingested):
+    project, store, _ = ingested
     content = (folder / "first.tsv").read_bytes()
     (folder / "first.tsv").write_bytes(content + b"A new.\tRow.\t1\n")
     assert read_corpora(project, store).report.new_pairs
@@ -203,10 +205,8 @@ def test_a_file_that_is_changed_back_counts_as_unchanged(folder, read):
     assert read == []
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(folder, read):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_change_that_keeps_size_and_time_is_seen(folder, read, ingested):
+    project, store, _ = ingested
     path = folder / "first.tsv"
     before = path.stat()
     read.clear()
@@ -221,10 +221,8 @@ def test_a_change_that_keeps_size_and_time_is_seen(folder, read):
 @pytest.mark.parametrize(
     "settings", [{"leakage": "report"}, {"evaluation": False}, {"draw": "draw = { dev = 0.4 }"}], ids=str
 )
-def test_other_settings_are_a_reason_to_read(folder, read, settings):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_other_settings_are_a_reason_to_read(folder, read, settings, ingested):
+    _, store, _ = ingested
     read.clear()
 
     ingest_corpora(write_project(folder, **settings), store, "second")
@@ -232,10 +230,8 @@ def test_other_settings_are_a_reason_to_read(folder, read, settings):
     assert "second" in read
 
 
-def test_a_build_that_is_killed_before_it_has_recorded_what_it_read_reads_again(folder, read, monkeypatch):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_build_that_is_killed_before_it_has_recorded_what_it_read_reads_again(folder, read, monkeypatch, ingested):
+    project, store, _ = ingested
     write_rows(folder, "second", random.Random(9), 30)
     with monkeypatch.context() as killed:
         killed.setattr(Memory, "write", _killed)
@@ -251,10 +247,8 @@ def test_a_build_that_is_killed_before_it_has_recorded_what_it_read_reads_again(
     assert read_corpora(project, store).report.unread
 
 
-def test_a_store_that_another_project_has_changed_is_read_for(folder, read):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_store_that_another_project_has_changed_is_read_for(folder, read, ingested):
+    project, store, _ = ingested
     memory = (folder / "store" / "ingest.json").read_bytes()
     write_rows(folder, "second", random.Random(9), 30)
     ingest_corpora(project, store, "second")
@@ -279,38 +273,32 @@ def test_nothing_is_kept_of_a_corpus_that_changes_while_it_is_read(folder, monke
     assert not store.committed("sentences")
 
 
-def test_rejects_that_are_damaged_are_written_again(folder):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    rejects = ingest_corpora(project, store, "first").rejects
-    assert rejects
+def test_rejects_that_are_damaged_are_written_again(folder, ingested):
+    project, store, first = ingested
+    assert first.rejects
     (file,) = store._table("rejects").files()
     (folder / "store" / "tables" / "rejects" / file.path).unlink()
 
     ingest_corpora(project, store, "second", damaged=store.damaged())
 
     assert store.damaged() == []
-    assert read_corpora(project, store).rejects == rejects
+    assert read_corpora(project, store).rejects == first.rejects
 
 
-def test_lost_rejects_of_a_stage_are_not_read(folder):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    rejects = ingest_corpora(project, store, "first").rejects
+def test_lost_rejects_of_a_stage_are_not_read(folder, ingested):
+    project, store, first = ingested
     recipe = Recipe("amr")
-    receipt = store.write_rejects("amr", "sentences-00000", fingerprint(recipe, []), rejects_frame(rejects[:1]))
+    receipt = store.write_rejects("amr", "sentences-00000", fingerprint(recipe, []), rejects_frame(first.rejects[:1]))
     store.commit([receipt], run_id="first", recipes={"amr": recipe})
     assert receipt.reject_data
     (folder / "store" / "tables" / "rejects" / receipt.reject_data.path).unlink()
 
-    assert ingest_corpora(project, store, "second", damaged=store.damaged()).rejects == rejects
+    assert ingest_corpora(project, store, "second", damaged=store.damaged()).rejects == first.rejects
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"format": 9}', b'{"state": 1}'])
-def test_a_record_that_cannot_be_understood_is_made_again(folder, content):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_record_that_cannot_be_understood_is_made_again(folder, content, ingested):
+    project, store, _ = ingested
     (folder / "store" / "ingest.json").write_bytes(content)
 
     assert not read_corpora(project, store).report.unread
@@ -318,10 +306,8 @@ def test_a_record_that_cannot_be_understood_is_made_again(folder, content):
     assert read_corpora(project, store).report.unread
 
 
-def test_a_record_that_cannot_be_read_is_not_taken_for_none(folder):
-    project = write_project(folder)
-    store = Store.open(project.store, create=True, project="mine")
-    ingest_corpora(project, store, "first")
+def test_a_record_that_cannot_be_read_is_not_taken_for_none(folder, ingested):
+    _, store, _ = ingested
     record = folder / "store" / "ingest.json"
     record.rename(record.with_suffix(".kept"))
     record.symlink_to(record.name)  # which leads nowhere, whoever reads it
