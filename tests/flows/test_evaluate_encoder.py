@@ -12,10 +12,9 @@ from features.core.locks import only_one
 from flows import evaluate_encoder
 from flows.project import Project
 from flows.server.outbox import Outbox
-from flows.trainings import promoting
 from flows.trainings.due import evaluation_identity, evaluation_job
 from flows.trainings.finished_runs import check_suites, left_behind, runs_to_evaluate, shortfalls
-from training.evaluation.promotion import Verdict, current_run, promote
+from training.evaluation.promotion import promote
 from training.run_records import LOCK, evaluation_of, record_failed_evaluation
 
 SEEDS = ("syntax/00002-aaaaaa/seed-0", "syntax/00002-aaaaaa/seed-1")
@@ -227,22 +226,3 @@ def test_an_evaluation_is_due_again_if_a_set_changes_while_it_is_scored_on(proje
     monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
     evaluate_encoder.evaluate_all(project, jobs, Outbox(None), promote=False, unattended=True)
     assert evaluation_of(project.runs / SEEDS[0]).identity == expected
-
-
-@pytest.mark.parametrize(("unattended", "promoted"), [(True, False), (False, True)])
-def test_what_a_refresh_evaluates_late_does_not_replace_a_run_of_a_newer_release(
-    project, monkeypatch, unattended, promoted
-):
-    older, newer = project.runs / OTHERS[0], project.runs / SEEDS[0]
-    (newer / "train.json").write_text(json.dumps({**JOB, "source": {"store": "s", "release": 2}, "output": str(newer)}))
-    for run in (older, newer):
-        (run / "metrics.json").write_text("{}")
-    promote(newer, "syntax")
-    monkeypatch.setattr(promoting, "_scores_on_the_same_pairs", lambda *_: {})
-    monkeypatch.setattr(promoting, "compare_scores", lambda *_: Verdict(holds=True, reasons=("as good",)))
-    job = evaluation_job(project, older)
-    promoting.promote_best(project, [job], unattended=unattended)
-    assert current_run(project.runs, "syntax") == (older if promoted else newer).resolve()
-    decision = json.loads((older / "promotion.json").read_text())
-    assert decision["promoted"] == promoted
-    assert promoted or decision["reasons"] == ["the current run was trained on release 2, this one on release 1"]

@@ -159,6 +159,8 @@ def test_everything_that_is_wrong_is_named_a_line_each(write):
         "x = [1,\n",
         'x = "a\n',
         "\0" * 10_000,
+        "name = " + "[" * 9_999,
+        "name = " + "9" * 9_999,
     ],
 )
 def test_what_is_no_toml_is_shown_with_its_line(write, text):

@@ -60,11 +60,6 @@ def test_the_reasons_say_what_was_lost():
     )
 
 
-def test_a_score_that_is_zero_when_it_is_rounded_has_no_sign():
-    verdict = compare_scores(scores({"sts": -0.0004}), scores({"sts": -0.0001}), LIMITS)
-    assert verdict.reasons[0] == "human ratings of sts 0.0 → 0.0"
-
-
 def test_a_facet_that_one_of_them_cannot_score_is_left_out_on_both_sides():
     verdict = compare_scores(scores(facets=(0.6, None)), scores(facets=(0.6, 0.9)), LIMITS)
     assert verdict.reasons == ("mean of 1 facet 60.0 → 60.0",)
