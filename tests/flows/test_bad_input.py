@@ -13,7 +13,6 @@ import pytest
 from sentences import refused
 
 from features.core.faults import StoreUnreachable
-from features.models import cache
 from features.store.store import Store
 from flows.command_line import run
 
@@ -304,24 +303,6 @@ def test_a_store_stays_with_its_project_where_the_build_that_adopts_it_is_refuse
     learn_spans('corpora = ["mime"]')(folder)
     assert command_line("build", "--adopt")[0] == 1
     assert Store.open(folder / "store").project == "theirs"
-
-
-def test_corrupted_weights(tmp_path, monkeypatch, command_line):
-    name = "all-MiniLM-L6-v2"
-    if not cache.entry(name).is_dir():
-        pytest.skip(f"needs the model {name}: facetflow models pull")
-    # Links instead of copies; the damaged file is one of its own.
-    shutil.copytree(cache.entry(name), tmp_path / name, copy_function=os.link)
-    weights = tmp_path / name / "files" / "model.safetensors"
-    size = weights.stat().st_size
-    weights.unlink()
-    with weights.open("wb") as file:
-        file.truncate(size)
-    monkeypatch.setenv("FACETFLOW_MODELS", str(tmp_path))
-    code, lines = command_line("models", "verify", name)
-    assert code == 1
-    assert "model.safetensors" in "".join(lines)
-    assert "corrupted" in "".join(lines)
 
 
 @pytest.mark.parametrize(

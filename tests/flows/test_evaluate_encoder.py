@@ -2,6 +2,7 @@
 
 import json
 import os
+from unittest.mock import Mock
 
 import pytest
 from sentences import refused
@@ -35,6 +36,25 @@ def project(tmp_path):
     return Project.model_validate(
         {"name": "p", "runs": str(tmp_path), "corpora": [{"dataset": "example"}], "encoders": encoders}
     )
+
+
+@pytest.fixture
+def evaluate(project, monkeypatch):
+    """Return the flow, for this project, with a stand-in for its process, and for what chooses the current run."""
+    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
+    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
+
+    def run_flow(run_job=lambda *_: None, promote_best=None, **asked):
+        monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
+        monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
+        return evaluate_encoder.evaluate_encoder.fn(promote=promote_best is not None, **asked)
+
+    return run_flow
+
+
+def fail_the_first(_module, *jobs):
+    (jobs[1].output / "metrics.json").write_text("{}")
+    raise RunError("1 of 2 jobs failed (there is nothing to score on).")
 
 
 @pytest.mark.parametrize(
@@ -140,12 +160,9 @@ def test_a_run_lacks_its_evaluation_or_its_promotion_but_not_both(project):
     ]
 
 
-def test_an_evaluation_says_which_newer_training_it_leaves_out(project, monkeypatch, capsys):
+def test_an_evaluation_says_which_newer_training_it_leaves_out(project, evaluate, capsys):
     begin(project, "twin/00002-bbbbbb/seed-0", "failed", "2099-01-01T00:00:00+00:00")
-    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
-    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
-    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
-    assert evaluate_encoder.evaluate_encoder.fn(name="twin") == [project.runs / OTHERS[1]]
+    assert evaluate(name="twin") == [project.runs / OTHERS[1]]
     assert "because the newer twin/00002-bbbbbb/seed-0 failed" in capsys.readouterr().err
 
 
@@ -164,54 +181,36 @@ def test_suites_are_chosen_by_name(project):
         check_suites(project, run, ("rating",))
 
 
-def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, monkeypatch):
-    def run_job(_module, *jobs):
-        (jobs[1].output / "metrics.json").write_text("{}")
-        raise RunError("1 of 2 jobs failed (there is nothing to score on).")
-
+def test_an_evaluation_that_fails_keeps_no_other_from_being_promoted(project, evaluate):
     promoted = []
-    monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
 
     def promote_best(_, jobs, asked, **_by):
         promoted.extend(job.output for job in jobs)
         assert asked == [project.runs / seed for seed in SEEDS]
 
-    monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
-    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
-    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
     with refused(PartlyDoneError) as failed:
-        evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
+        evaluate(fail_the_first, promote_best, name="syntax")
     assert promoted == failed.value.done == [project.runs / SEEDS[1]]
-    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: (_ for _ in ()).throw(RunError("All failed.")))
+
     with pytest.raises(RunError, match="All failed") as failed:
-        evaluate_encoder.evaluate_encoder.fn(name="syntax")
+        evaluate(Mock(side_effect=RunError("All failed.")), name="syntax")
     assert not isinstance(failed.value, PartlyDoneError)
 
 
-def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project, monkeypatch):
-    def run_job(_module, *jobs):
-        (jobs[1].output / "metrics.json").write_text("{}")
-        raise RunError("1 of 2 jobs failed (there is nothing to score on).")
-
-    def promote_best(*_, **_by):
-        raise InputError("The current encoder cannot be read.")
-
+def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project, evaluate):
     runs = [project.runs / seed for seed in SEEDS]
-    monkeypatch.setattr(evaluate_encoder, "show_evaluation", lambda *_: [])
-    monkeypatch.setattr(evaluate_encoder.project, "load", lambda _: project)
-    monkeypatch.setattr(evaluate_encoder, "run_job", run_job)
     with refused(PartlyDoneError):
-        evaluate_encoder.evaluate_encoder.fn(name="syntax")
+        evaluate(fail_the_first, name="syntax")
     failed = "1 of 2 jobs failed (there is nothing to score on) (FF500)."
     assert [evaluation_of(run).message for run in runs] == [failed, ""]
-    monkeypatch.setattr(evaluate_encoder, "run_job", lambda *_: None)
-    evaluate_encoder.evaluate_encoder.fn(name="syntax", suites=["facets"])
+
+    evaluate(name="syntax", suites=["facets"])
     assert evaluation_of(runs[0]).message, "an evaluation by some suites says nothing of the whole one"
-    evaluate_encoder.evaluate_encoder.fn(name="syntax")
+    evaluate(name="syntax")
     assert [evaluation_of(run).message for run in runs] == ["", ""]
-    monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
+
     with pytest.raises(InputError):
-        evaluate_encoder.evaluate_encoder.fn(name="syntax", promote=True)
+        evaluate(promote_best=Mock(side_effect=InputError("The current encoder cannot be read.")), name="syntax")
     assert [evaluation_of(run).message for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
 
 

@@ -1,5 +1,6 @@
 """Stages follow from what encoders read; `enabled` forces one on for all corpora, or off."""
 
+import pytest
 from sentences import refused
 
 from features.core.faults import StageOff, UnknownName
@@ -40,29 +41,34 @@ def names(readings):
     return [reading.name for reading in readings]
 
 
-def test_an_s3bert_brings_the_stages_that_it_reads_and_no_others():
-    assert made() == ["amr", "embeddings", "label_vectors", "metrics"]
+OFF, ON = {"enabled": False}, {"enabled": True}
+TWINS = [{"name": "pas", "kind": "pas", "spans": "none"}, {"name": "rgcn", "kind": "rgcn", "graph": False}]
+TREES = {"name": "trees", "kind": "rgcn"}
 
 
-def test_an_encoder_of_aspects_brings_no_stage_at_all():
-    assert made(encoders=[{"name": "country", "kind": "aspect", "aspects": ["country"]}]) == []
-
-
-def test_an_encoder_with_trees_brings_the_trees_alone():
-    assert made(encoders=[{"name": "syntax", "kind": "rgcn"}]) == ["dependencies"]
-    assert made(encoders=[{"name": "syntax", "kind": "rgcn"}, ENCODER | {"name": "facets"}])[:2] == [
-        "amr",
-        "dependencies",
-    ]
-
-
-def test_an_encoder_with_spans_brings_the_roles_alone():
-    assert made(encoders=[{"name": "roles", "kind": "pas"}]) == ["srl"]
-
-
-def test_a_twin_without_structure_brings_no_stage():
-    assert made(encoders=[{"name": "twin", "kind": "pas", "spans": "none"}]) == []
-    assert made(encoders=[{"name": "twin", "kind": "rgcn", "graph": False}]) == []
+@pytest.mark.parametrize(
+    ("sections", "stages"),
+    [
+        ({}, ["amr", "embeddings", "label_vectors", "metrics"]),
+        ({"encoders": [{"name": "country", "kind": "aspect", "aspects": ["country"]}]}, []),
+        ({"encoders": [TREES]}, ["dependencies"]),
+        ({"encoders": [TREES, ENCODER]}, ["amr", "dependencies", "embeddings", "label_vectors", "metrics"]),
+        ({"encoders": [{"name": "roles", "kind": "pas"}]}, ["srl"]),
+        ({"encoders": TWINS}, []),
+        ({"metrics": OFF}, ["embeddings"]),
+        ({"metrics": OFF, "amr": OFF, "embeddings": OFF}, []),
+        ({"encoders": []}, []),
+        ({"encoders": [], "srl": ON}, ["srl"]),
+        ({"encoders": [], "metrics": ON}, ["amr", "label_vectors", "metrics"]),
+    ],
+    ids=[
+        *("an s3bert brings what it reads", "aspects bring nothing", "trees alone", "trees beside facets"),
+        *("roles alone", "twins without structure bring nothing", "off, and what it alone reads", "all off"),
+        *("a store that others read has nothing", "but what is enabled", "and what that reads"),
+    ],
+)
+def test_stages_follow_from_the_encoders_and_from_what_is_enabled(sections, stages):
+    assert made(**sections) == stages
 
 
 def test_enabled_brings_a_stage_for_all_corpora():
@@ -72,13 +78,6 @@ def test_enabled_brings_a_stage_for_all_corpora():
 
     assert project.wanted == (Wanted(KINDS["s3bert"].tables, ("example",)), Wanted(("srl",)))
     assert "srl" in names(stages_of(project.wanted, project.switches))
-
-
-def test_a_stage_that_is_off_is_not_made_and_nor_is_what_only_it_reads():
-    off = {"enabled": False}
-
-    assert made(metrics=off) == ["embeddings"]
-    assert made(metrics=off, amr=off, embeddings=off) == []
 
 
 def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
@@ -94,12 +93,6 @@ def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
     assert names(stages_of(both.wanted, both.switches)) == made_by_both
     alone = project.model_copy(update={"encoders": (other,), "metrics": MetricSettings(enabled=False)})
     assert names(stages_of(alone.wanted, alone.switches)) == ["dependencies"]
-
-
-def test_a_store_that_others_read_has_what_is_enabled_and_no_more():
-    assert made(encoders=[]) == []
-    assert made(encoders=[], srl={"enabled": True}) == ["srl"]
-    assert made(encoders=[], metrics={"enabled": True}) == ["amr", "label_vectors", "metrics"]
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():

@@ -2,6 +2,7 @@
 
 import resource
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ from training.writing import require_writable, whole_folder, write_json, writing
 
 FORBIDDEN = Path("/sys/facetflow")  # the superuser as well may not write there
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /sys and /dev/full")
+
+
+@contextmanager
+def no_room_beyond(size):
+    """Let this process write no file beyond a size [bytes]."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @only_linux
@@ -37,13 +49,8 @@ def test_a_file_in_the_way_is_named(tmp_path):
 
 @only_linux
 def test_a_disk_without_room_for_a_block_is_refused_before_the_work(tmp_path):
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        with refused(RunNotWritten):
-            require_writable(tmp_path / "run")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with no_room_beyond(100), refused(RunNotWritten):
+        require_writable(tmp_path / "run")
 
 
 def write_to_a_full_disk(*_):
@@ -71,13 +78,8 @@ def test_a_disk_that_is_full_in_the_middle_leaves_the_old_checkpoint(job, tmp_pa
 def test_half_a_checkpoint_is_removed(tmp_path):
     path = tmp_path / checkpoints.FILE_NAME
     checkpoints.save(path, {"identity": "x", "step": 1})
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-    try:
-        with refused(RunNotWritten):
-            checkpoints.save(path, {"identity": "x", "weights": torch.zeros(10**6)})
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with no_room_beyond(100_000), refused(RunNotWritten):
+        checkpoints.save(path, {"identity": "x", "weights": torch.zeros(10**6)})
     assert checkpoints.load(path, identity="x") == {"format": checkpoints.FORMAT, "identity": "x", "step": 1}
     assert list(tmp_path.iterdir()) == [path]
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from features.core.faults import CannotExplain, UnknownFormat
+from features.core.faults import CannotExplain
 from flows.command_line import run
 
 TEXTS = ["a cat in the park", "", "two cat"]
@@ -31,10 +31,6 @@ def test_wrong_rows_are_named(folder, capsys):
     assert run(["encode", "texts.tsv", "-o", "v.parquet", "--encoder", "./encoder"]) == 2
     assert "'texts.tsv', line 3: the row has 3 cells; expected 2" in capsys.readouterr().err
     assert pl.read_parquet("v.parquet")["id"].to_list() == ["x", "row 2"]
-
-
-def test_another_format_is_refused(folder, refuses):
-    refuses(UnknownFormat, "encode", "texts.txt", "-o", "v.tsv", "--encoder", "./encoder")
 
 
 def test_facets_need_an_encoder_that_has_some(folder, refuses):

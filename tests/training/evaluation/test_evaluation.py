@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 from sentences import refused
 
-from features.core.faults import CannotExplain, EvaluationDamaged, FileMissing, JobWrong, NothingToScore, RunNotWritten
+from features.core.faults import EvaluationDamaged, FileMissing, JobWrong, NothingToScore, RunNotWritten
 from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
@@ -213,11 +213,6 @@ def test_encoding_tells_how_far_it_is(job, monkeypatch, caplog):
     assert vectors.shape == (5, 48)
     (message,) = caplog.messages
     assert re.fullmatch(r"encoding with the encoder: 2 of 4 sentences, \d+/s, \d+ s left", message)
-
-
-def test_a_folder_that_is_no_encoder_is_an_error(job, tiny_encoder):
-    with refused(CannotExplain):
-        evaluate(job.model_copy(update={"encoder": tiny_encoder, "suites": ("facets",)}))
 
 
 def test_wrong_ratings_are_an_error(job, tmp_path):
