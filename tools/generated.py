@@ -8,6 +8,10 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from features.store.store import Store
 
 ADJECTIVES = ("small", "old", "red", "quiet", "happy", "wild")
 NOUNS = ("cat", "dog", "girl", "boy", "bird", "horse", "child")
@@ -141,6 +145,34 @@ def write_backbone(folder: Path, words: Sequence[str] = ()) -> None:
     (folder / "config.json").write_text(json.dumps(config.to_dict()), encoding="utf-8")
     torch.manual_seed(0)
     save_file(BertModel(config).state_dict(), folder / "model.safetensors")
+
+
+def commit_rows(store: "Store", number: int = 0, **tables: Sequence[Mapping[str, object]]) -> None:
+    """Commit a shard of each of some tables, as an ingest or a stage without any settings would.
+
+    Args:
+        store: to write to.
+        number: of the shards.
+        **tables: name → rows; columns that they lack are empty.
+    """
+    import polars as pl
+
+    from features.schemas import StageOutput
+    from features.stages.registry import TABLES
+    from features.stages.stage import Recipe
+    from features.store.fingerprints import fingerprint
+
+    recipes = {name: Recipe(name) for name in tables}
+    receipts = [
+        store.write_shard(
+            name,
+            f"{name}-{number:05d}",
+            fingerprint(recipes[name], [f"{number}"]),
+            StageOutput(pl.DataFrame(rows, schema=TABLES[name])),
+        )
+        for name, rows in tables.items()
+    ]
+    store.commit(receipts, run_id=f"run-{number}", recipes=recipes)
 
 
 def write_word_encoder(folder: Path, words: Sequence[str], routes: Mapping[str, Sequence[str]] | None = None) -> Path:

@@ -9,17 +9,13 @@ import os
 import pickle
 import shutil
 
-import polars as pl
 import pytest
+from generated import commit_rows
 from sentences import refused
 
 from features.core.errors import InputError, PartlyDoneError
 from features.core.faults import TrainingFailed, UnknownEncoder
-from features.schemas import StageOutput
 from features.sentences import sentence_id
-from features.stages.registry import TABLES
-from features.stages.stage import Recipe
-from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from flows.command_line import run
 from flows.project import Project
@@ -62,21 +58,10 @@ def add_shard(store, corpus, number):
     a, b = map(sentence_id, texts)
     pair = {"pair_id": f"{corpus}-{number}", "corpus": corpus, "split": "train", "sentence_a": a, "sentence_b": b}
     shard = f"sentences-{number:05d}"
-    rows = {
-        "sentences": [{"sentence_id": identity, "text": text} for identity, text in zip((a, b), texts, strict=True)],
-        "pairs": [pair | {"kind": "positive", "shard_a": shard, "shard_b": shard}],
-    }
-    recipes = {name: Recipe(name, {}) for name in rows}
-    receipts = [
-        store.write_shard(
-            name,
-            f"{name}-{number:05d}",
-            fingerprint(recipes[name], [f"{corpus}{number}"]),
-            StageOutput(pl.DataFrame(of, schema=TABLES[name])),
-        )
-        for name, of in rows.items()
-    ]
-    store.commit(receipts, run_id=f"run-{number}", recipes=recipes)
+    sentences = [{"sentence_id": identity, "text": text} for identity, text in zip((a, b), texts, strict=True)]
+    commit_rows(
+        store, number, sentences=sentences, pairs=[pair | {"kind": "positive", "shard_a": shard, "shard_b": shard}]
+    )
 
 
 @pytest.fixture

@@ -111,20 +111,8 @@ def _plug_in(switch: str, namespace: str | None, device: str, address: str) -> N
     """Connect a device of a namespace, or of this process's, to a switch."""
     inside = [] if namespace is None else ["-n", namespace]
     port = f"p{address.rpartition('.')[2]}"
-    ip(
-        "-n",
-        switch,
-        "link",
-        "add",
-        port,
-        "type",
-        "veth",
-        "peer",
-        "name",
-        device,
-        "netns",
-        namespace or str(os.getpid()),
-    )
+    peer = ("peer", "name", device, "netns", namespace or str(os.getpid()))
+    ip("-n", switch, "link", "add", port, "type", "veth", *peer)
     ip("-n", switch, "link", "set", port, "master", "bridge", "up")
     ip(*inside, "address", "add", f"{address}/24", "dev", device)
     ip(*inside, "link", "set", device, "up")

@@ -5,8 +5,12 @@ import os
 import shutil
 
 import pytest
+from generated import commit_rows
 
 from features.core.faults import CannotExplain, NoEncoderForAspect, UnknownName, UnknownTexts, Usage, VectorsWrong
+from features.sentences import sentence_id
+from features.stages.registry import TABLES
+from features.store.store import Store
 from flows.command_line import run
 from training.encoders.s3bert.facets import FILE_NAME, plan_layout
 
@@ -35,16 +39,6 @@ def project(tmp_path, monkeypatch, word_encoder):
 @pytest.fixture
 def labelled_store(project):
     """Make the store of the project: one release of texts with labels."""
-    import polars as pl
-
-    from features.schemas import StageOutput
-    from features.sentences import sentence_id
-    from features.stages.registry import TABLES
-    from features.stages.stage import Recipe
-    from features.store.fingerprints import fingerprint
-    from features.store.releases import Release, write_release
-    from features.store.store import Store
-
     store = Store.open(project / "store", create=True)
     sentences = [{"sentence_id": sentence_id(text), "text": text} for text in TEXTS]
     labels = [
@@ -62,18 +56,8 @@ def labelled_store(project):
         for word in words
         if word in text
     ]
-    recipes = {name: Recipe(name, {}) for name in ("sentences", "labels")}
-    receipts = [
-        store.write_shard(
-            name, f"{name}-00000", fingerprint(recipes[name], []), StageOutput(pl.DataFrame(rows, schema=TABLES[name]))
-        )
-        for name, rows in (("sentences", sentences), ("labels", labels))
-    ]
-    store.commit(receipts, run_id="made", recipes=recipes)
-    versions = {name: version for name, version in store.versions().items() if name in {*recipes, "rejects"}}
-    described = {name: recipe.as_dict() for name, recipe in recipes.items()}
-    rows = {"sentences": len(sentences), "labels": len(labels)}
-    write_release(store.storage, Release(1, "made", "2026-03-01T09:00:00+00:00", "0", versions, described, rows, {}))
+    commit_rows(store, sentences=sentences, labels=labels)
+    store.publish("made", stages=())
 
 
 def test_a_search_finds_the_texts_that_the_encoder_finds_similar(project, capsys):

@@ -2,12 +2,10 @@
 
 import polars as pl
 import pytest
+from generated import commit_rows
 from sentences import refused
 
 from features.core.faults import ColumnMissing, NoTrainingData, ReleaseLacks
-from features.schemas import PAIRS, StageOutput
-from features.stages.stage import Recipe
-from features.store.fingerprints import fingerprint
 from features.store.store import Store
 from training.data.labelled_pairs import LabelledPairs
 from training.jobs import Source
@@ -74,16 +72,8 @@ def make_store(folder, labels: list[str | None]) -> Store:
         | {"sentence_b": f"s{n + 2}", "shard_a": "sentences-00000", "shard_b": "sentences-00000", "label": label}
         for n, label in enumerate(labels)
     ]
-    tables = {
-        "sentences": pl.DataFrame({"sentence_id": list(texts), "text": list(texts.values())}),
-        "pairs": pl.DataFrame(pairs, schema=PAIRS),
-    }
-    recipe = Recipe("ingest", {}, "1", None)
-    receipts = [
-        store.write_shard(table, f"{table}-00000", fingerprint(recipe, [f"{table}-00000"]), StageOutput(frame))
-        for table, frame in tables.items()
-    ]
-    store.commit(receipts, run_id="test", recipes=dict.fromkeys(tables, recipe))
+    sentences = [{"sentence_id": name, "text": text} for name, text in texts.items()]
+    commit_rows(store, sentences=sentences, pairs=pairs)
     store.publish("test", stages=[])
     return store
 
