@@ -213,7 +213,7 @@ def test_a_scheduler_is_not_gone_while_a_worker_that_joins_is_asked(watch_over):
 
     def inspect(_):
         asked.set()
-        answered.wait()
+        answered.wait(60)
 
     watched = watch_over(lambda: {"tcp://1": BUSY}, address="tcp://host:8786", inspect=inspect)
     assert asked.wait(60)
@@ -258,39 +258,14 @@ def test_a_scheduler_that_is_killed_in_the_middle_is_named_and_shards_are_not_bl
 ):
     project.write(120, sentences=8, per_shard=8)
     told = tmp_path / "scheduler.json"
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "distributed.cli.dask_scheduler",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--scheduler-file",
-            str(told),
-            "--no-dashboard",
-        ],
-        stderr=subprocess.DEVNULL,
-        env=facetflow.environment,
-    ) as scheduler:
+    dask = [sys.executable, "-m"]
+    at = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told)]
+    started = {"stderr": subprocess.DEVNULL, "env": facetflow.environment, "cwd": tmp_path}
+    with subprocess.Popen([*dask, *at, "--no-dashboard"], **started) as scheduler:
         wait_until(lambda: told.exists() and told.read_text().endswith("}"), "the scheduler")
         address = json.loads(told.read_text())["address"]
-        with subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "distributed.cli.dask_worker",
-                address,
-                "--nthreads",
-                "4",
-                "--no-nanny",
-                "--no-dashboard",
-            ],
-            stderr=subprocess.DEVNULL,
-            env=facetflow.environment,
-            cwd=tmp_path,
-        ) as worker:
+        joins = ["distributed.cli.dask_worker", address, "--nthreads", "4", "--no-nanny", "--no-dashboard"]
+        with subprocess.Popen([*dask, *joins], **started) as worker:
             try:
                 with facetflow.start(project, "build", "--dask-address", address) as build:
                     wait_until(lambda: project.has_committed("amr"), "the first commit of graphs")

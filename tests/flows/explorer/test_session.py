@@ -29,7 +29,7 @@ def test_a_page_says_what_is_being_done():
 
     with pytest.raises(Working):
         background.result_of(("a",), job, "Reading", patience=0)
-    begun.wait()
+    assert begun.wait(60)
     with pytest.raises(Working, match=r"^Reading line 7$"):
         background.result_of(("a",), job, "Reading", patience=0)
     with pytest.raises(Working, match=r"^Waiting, .*: Reading line 7$"):

@@ -71,10 +71,10 @@ assert torch.distributed.is_initialized()
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_a_process_that_torchrun_started_leaves_the_others_before_it_ends(tmp_path):
+def test_a_process_that_torchrun_started_leaves_the_others_before_it_ends(tmp_path, root):
     (tmp_path / "leaving.py").write_text(LEAVING)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "leaving.py"]
-    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    environment = {**os.environ, "PYTHONPATH": str(root)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert [(tmp_path / rank).read_text() for rank in ("0", "1")] == ["left", "left"]
@@ -82,12 +82,12 @@ def test_a_process_that_torchrun_started_leaves_the_others_before_it_ends(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_torchrun_starts_them_too(make_job, tmp_path):
+def test_torchrun_starts_them_too(make_job, tmp_path, root):
     job = make_job(1)
     (tmp_path / "job.json").write_text(job.model_dump_json())
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     module = ["-m", "training.train", "--settings", str(tmp_path / "job.json")]
-    done = subprocess.run([*command, *module], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, *module], capture_output=True, text=True, check=False, cwd=root)
     assert done.returncode == 0, done.stderr
     assert (job.output / "encoder" / "facets.json").exists()
     assert len(losses(job, "loss")) == 54
@@ -158,9 +158,9 @@ def test_what_processes_share_is_removed_also_after_a_kill():
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_processes_that_train_together_listen_on_this_machine_only_and_run_no_code_of_a_stranger(tmp_path):
+def test_processes_that_train_together_listen_on_this_machine_only_and_run_no_code_of_a_stranger(tmp_path, root):
     (tmp_path / "stranger.py").write_text(STRANGER)
-    environment = {**os.environ, "PYTHONPATH": f"{Path.cwd()}:{tmp_path}"}
+    environment = {**os.environ, "PYTHONPATH": f"{root}:{tmp_path}"}
     command = [sys.executable, "stranger.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert done.stdout == "refused\n", done.stderr

@@ -209,7 +209,7 @@ def test_rows_that_are_wrong_are_left_out_with_their_line_and_reason(tmp_path):
 def test_a_table_may_come_from_a_named_pipe(tmp_path):
     pipe = tmp_path / "a.tsv"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_text, args=("id\ttext\n007\ta cat\n008\n",))
+    writer = threading.Thread(target=pipe.write_text, args=("id\ttext\n007\ta cat\n008\n",), daemon=True)
     writer.start()
     read = texts_of_file(pipe)
     writer.join()
