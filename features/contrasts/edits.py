@@ -302,7 +302,7 @@ def _lifted(tree: Tree, negation: int) -> str | None:
     blank = pieces[negation][len(tree.tokens[negation]) :]
     pieces[negation] = ""
     auxiliary = negation - 1
-    if auxiliary < 0:
+    if auxiliary < 0 or tree.relations[auxiliary] == "punct":  # "Not every dog barks."
         return tree.written(pieces)
     word = tree.tokens[auxiliary]
     verb = tree.heads[auxiliary]

@@ -60,6 +60,7 @@ EDITED = [
     ("negation", "The dog ain't barking.", None),
     ("negation", "A man playing a guitar", "A man not playing a guitar"),
     ("negation", "Not every bird can fly.", "Every bird can fly."),
+    ("negation", '"Not every bird can fly."', '"Every bird can fly."'),
     ("negation", "Not knowing the way, he walked home.", "Not knowing the way, he did not walk home."),
     ("negation", "The dogs bit the man.", "The dogs did not bite the man."),  # which the parser calls a present
     ("voice", "The dogs bit the man.", "The man was bitten by the dogs."),
