@@ -33,6 +33,10 @@ class Release:
     # stage → shards that could not be made and are left out
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if unpinned := {*self.rows, "rejects"} - self.versions.keys():
+            raise ValueError(f"no version of {unpinned}")
+
     def recipe(self, stage: str) -> Recipe:
         """Return how the rows of a stage were made."""
         if stage not in self.recipes:
