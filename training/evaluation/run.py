@@ -77,9 +77,9 @@ def read_scores(file: Path) -> dict[str, Any]:
     if not file.exists():
         raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
     scores: Any = read_json(file)
-    if not isinstance(scores, dict) or scores.get("format") != FORMAT:
+    if not isinstance(scores, dict) or scores.get("format") != FORMAT or not isinstance(scores.get("suites"), dict):
         raise EvaluationDamaged(
-            f"{str(file)!r} was written by another version of facetflow; run `facetflow evaluate` again"
+            f"{str(file)!r} was written by another version of facetflow, or is damaged; run `facetflow evaluate` again"
         )
     return scores
 

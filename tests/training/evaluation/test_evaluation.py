@@ -20,7 +20,7 @@ from training.evaluation import models
 from training.evaluation.comparison import compare_runs
 from training.evaluation.facets import suite
 from training.evaluation.facets.suite import FacetSuite
-from training.evaluation.run import evaluate, main, write_report
+from training.evaluation.run import FORMAT, evaluate, main, write_report
 from training.evaluation.suites import score_tables
 from training.jobs import EvaluationJob, Source, read_job
 from training.run_records import is_in_use
@@ -222,8 +222,8 @@ def test_wrong_ratings_are_an_error(job, tmp_path):
         read_job(EvaluationJob, tmp_path / "evaluate.json")
 
 
-def test_scores_of_another_version_are_not_read_as_if_they_were_of_this_one(job, tmp_path):
-    for written in ("{}", "[]", '{"files": []}'):
+def test_scores_of_another_version_or_without_suites_are_not_read(job, tmp_path):
+    for written in ("{}", "[]", '{"files": []}', f'{{"format": {FORMAT}, "suites": null}}'):
         (tmp_path / "metrics.json").write_text(written)
         with refused(EvaluationDamaged):
             write_report(tmp_path, job.encoder)
