@@ -50,7 +50,6 @@ class AspectSettings(TunedSettings):
         pooling: `cls` or `mean` of the tokens; by default the backbone's.
         layers_tuned: how many of the last layers to tune; `all` includes the token embeddings; 0 learns only a linear
             layer on the embeddings, one for each route.
-        max_tokens: longer texts are truncated, also by the finished encoder.
         min_texts: labels with fewer training texts are not used.
         held_out_labels: share of the labels held out of training, to measure how an aspect generalises; `training.json`
             names them.

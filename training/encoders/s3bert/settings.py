@@ -121,8 +121,6 @@ class S3bertSettings(TunedSettings):
             Wortsman et al. 2022).
         layers_tuned: how many of the last layers to tune after the map, and with it; 0 for the map alone.
         scale_learning_rate: learning rate of the scales β; by default the loop's, except in the preset `laptop`.
-        max_tokens: longer sentences are truncated, also by the finished encoder; without tuned layers as by the start
-            model.
     """
 
     OWN_SEARCHED: ClassVar[tuple[str, ...]] = ("scale_learning_rate", *_OF_MAP)
