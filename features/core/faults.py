@@ -44,7 +44,7 @@ class FileEmpty(InputError, code="FF104"):
 
 
 class NotText(InputError, code="FF105"):
-    """A file is not text in UTF-8, or has null bytes: save it as UTF-8."""
+    """A file is not UTF-8 text, or has null bytes: save it as UTF-8."""
 
 
 class GzipWrong(InputError, code="FF106"):
@@ -56,7 +56,7 @@ class FileTooLong(InputError, code="FF107"):
 
 
 class UnknownFormat(InputError, code="FF108"):
-    """A suffix does not tell the format: use one in the message, or `--format`."""
+    """A suffix does not tell the format: use one in the message."""
 
 
 class UnknownForm(InputError, code="FF109"):
@@ -100,7 +100,7 @@ class NotParallel(InputError, code="FF118"):
 
 
 class IdsDiffer(InputError, code="FF119"):
-    """Graphs cannot be paired by their ids: give unique ids, the same on both sides."""
+    """Graphs cannot be paired by their ids: give the same unique ids on both sides."""
 
 
 class SplitUnclear(InputError, code="FF120"):
@@ -108,7 +108,7 @@ class SplitUnclear(InputError, code="FF120"):
 
 
 class NotPenman(InputError, code="FF121"):
-    """A graph is not valid PENMAN: correct it at the line and column given."""
+    """A graph is not valid PENMAN: correct it at the line and column."""
 
 
 class GraphUnusable(InputError, code="FF122"):
@@ -140,7 +140,7 @@ class MetricWrong(InputError, code="FF128"):
 
 
 class VectorsWrong(InputError, code="FF129"):
-    """Vectors do not fit their words, one another or the encoder: make all with one model."""
+    """Vectors do not fit their words, one another or the encoder: use one model."""
 
 
 class GraphIndexWrong(InputError, code="FF130"):
@@ -148,7 +148,7 @@ class GraphIndexWrong(InputError, code="FF130"):
 
 
 class NoTrainingData(InputError, code="FF131"):
-    """The splits have nothing that an encoder learns from: name other splits or corpora."""
+    """The splits have nothing to learn from: name other splits or corpora."""
 
 
 class NothingToScore(InputError, code="FF132"):
@@ -176,7 +176,7 @@ class OtherText(InputError, code="FF137"):
 
 
 class ScoredDifferently(InputError, code="FF138"):
-    """Scores are of different data: evaluate runs of one release on one split."""
+    """Scores are of different data: evaluate on one release and split."""
 
 
 class NotEvaluated(InputError, code="FF139"):
@@ -204,11 +204,11 @@ class NoProjectFile(SettingsError, code="FF201"):
 
 
 class NotToml(SettingsError, code="FF202"):
-    """The project file is not TOML in UTF-8: mend the line that is shown."""
+    """The project file is not TOML in UTF-8: mend the line shown."""
 
 
 class UnknownKey(SettingsError, code="FF203"):
-    """A key is unknown: correct its name, or move it to its section."""
+    """A key is unknown: correct its name, or its section."""
 
 
 class MissingKey(SettingsError, code="FF204"):
@@ -256,7 +256,7 @@ class UnknownLabel(SettingsError, code="FF214"):
 
 
 class UnknownEncoder(SettingsError, code="FF215"):
-    """The project has no such encoder: correct the name, or add a section [[encoders]]."""
+    """The project has no such encoder: correct the name, or add it under [[encoders]]."""
 
 
 class OutOfRange(SettingsError, code="FF216"):
@@ -264,7 +264,7 @@ class OutOfRange(SettingsError, code="FF216"):
 
 
 class DeviceMissing(SettingsError, code="FF217"):
-    """The device is not there: use "auto" or "cpu", or a machine with a GPU."""
+    """The device is not there: use "auto", "cpu" or another machine."""
 
 
 class MetricSettings(SettingsError, code="FF218"):
@@ -316,7 +316,7 @@ class StorePathWrong(StoreError, code="FF303"):
 
 
 class StoreVersion(StoreError, code="FF304"):
-    """The store is of another version of facetflow: build anew in another folder."""
+    """The store is of another version: build anew in another folder."""
 
 
 class StoreUnreachable(StoreError, code="FF305"):
@@ -332,7 +332,7 @@ class TableFileDamaged(StoreError, code="FF307"):
 
 
 class OtherProjectsStore(StoreError, code="FF308"):
-    """The store belongs to another project: name another folder, or run `build --adopt`."""
+    """The store is another project's: name another folder, or run `build --adopt`."""
 
 
 class UnknownTable(StoreError, code="FF309"):
@@ -352,11 +352,11 @@ class RowsLost(StoreError, code="FF312"):
 
 
 class CommitRefused(StoreError, code="FF313"):
-    """A shard is not what its receipt says: plan and run it again."""
+    """A shard is not what its receipt says: make it again."""
 
 
 class WrittenByAnother(StoreError, code="FF314"):
-    """Another process wrote to the store: let one build run at a time."""
+    """Another process wrote to the store: run one build at a time."""
 
 
 class NotComplete(StoreError, code="FF315"):
@@ -396,27 +396,27 @@ class UnknownModel(ModelError, code="FF401"):
 
 
 class ModelNotPulled(ModelError, code="FF402"):
-    """A model is not on this machine: get it with `facetflow models pull`."""
+    """A model is not on this machine: run `facetflow models pull`."""
 
 
 class ModelDamaged(ModelError, code="FF403"):
-    """Files of a model are missing or corrupted: pull or install it again."""
+    """A model's files are missing or damaged: pull or install it again."""
 
 
 class NotThisModel(ModelError, code="FF404"):
-    """A folder holds another kind or format of model: name the right one."""
+    """A folder holds another kind of model: name the right one."""
 
 
 class NotAnEncoder(ModelError, code="FF405"):
-    """A folder holds no encoder: name that of an encoder or of its run."""
+    """A folder holds no encoder: name that of an encoder or run."""
 
 
 class LibraryMissing(ModelError, code="FF406"):
-    """A library is missing, or too new: install it as the message says."""
+    """A library is missing or too new: install it as the message says."""
 
 
 class ModelNotLoaded(ModelError, code="FF407"):
-    """A library cannot load a model: check its folder, and that the versions match."""
+    """A library cannot load a model: check its folder and the versions."""
 
 
 class ModelUnfit(ModelError, code="FF408"):
@@ -424,7 +424,7 @@ class ModelUnfit(ModelError, code="FF408"):
 
 
 class DownloadFailed(ModelError, code="FF409"):
-    """A model cannot be downloaded: check the network, or give a file fetched elsewhere."""
+    """A model cannot be downloaded: check the network, or give a file."""
 
 
 class ArchiveWrong(ModelError, code="FF410"):
@@ -448,7 +448,7 @@ class UnknownRun(ModelError, code="FF414"):
 
 
 class EncoderUnfinished(ModelError, code="FF415"):
-    """A training has not finished: wait for it, or run `facetflow train`."""
+    """A training has not finished: wait, or run `facetflow train`."""
 
 
 class RunGone(ModelError, code="FF416"):
@@ -460,7 +460,7 @@ class EncoderDamaged(ModelError, code="FF417"):
 
 
 class CannotExplain(ModelError, code="FF418"):
-    """The encoder has no facets or spans to explain with: name one of another kind."""
+    """The encoder has no facets or spans to explain with: name another."""
 
 
 class NoClassifier(ModelError, code="FF419"):
@@ -488,7 +488,7 @@ class WrongRoute(ModelError, code="FF424"):
 
 
 class NotFinite(ModelError, code="FF425"):
-    """Embeddings are not finite numbers: delete the encoder's folder, and train it again."""
+    """Embeddings are not finite: delete the encoder's folder, and train it again."""
 
 
 class UploadFailed(ModelError, code="FF426"):
@@ -504,7 +504,7 @@ class LockImpossible(RunError, code="FF502"):
 
 
 class NoGpu(RunError, code="FF503"):
-    """No worker has a GPU: use "auto", or a cluster that has GPUs."""
+    """No worker has a GPU: use "auto", or a cluster with GPUs."""
 
 
 class NoWorkers(RunError, code="FF504"):
@@ -560,7 +560,7 @@ class PauseEnds(RunError, code="FF516"):
 
 
 class ProcessStays(RunError, code="FF517"):
-    """A process of `facetflow up` does not end: end it with kill -9."""
+    """A process of `facetflow up` does not end: use kill -9."""
 
 
 class TrainingFailed(RunError, code="FF518"):

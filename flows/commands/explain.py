@@ -61,7 +61,7 @@ def explain(
     """Show what two SENTENCES have in common, and in which facets they agree and differ.
 
     Scores are measured on their graphs; beside them is what an encoder with facets predicts without graphs. A wrong row
-    of --pairs keeps its place without an explanation, and the exit code is 2.
+    of --pairs keeps its place without an explanation (exit code 2).
     """
     from features.corpora.pair_tables import PairCells, read_pair_rows
     from flows.console.explaining import Explainer

@@ -36,8 +36,8 @@ def measure(
     """Measure the graphs of FIRST against those of SECOND, two PENMAN files in the same order; - is standard input.
 
     The table has a row for each pair and a column for each metric; your own may read graphs or sentences (`# ::snt`).
-    Different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves the scores of its pair
-    empty, and the exit code is 2.
+    Different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves its pair empty (exit code
+    2).
     """
     from features.core.files import write_table
     from features.graph_files.measured import measure_files
@@ -81,8 +81,8 @@ def align(
 ) -> int:
     """Show which nodes and triples of the graphs of FIRST and SECOND match, in each facet; - is standard input.
 
-    Different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves its pair empty, and the
-    exit code is 2.
+    Different ids (`# ::id`) or numbers of graphs are refused. A wrong or missing graph leaves its pair empty (exit code
+    2).
     """
     from features.graph_files.aligned import FORMATS, WRITERS, align_files
     from flows.watching.file_progress import FileProgress

@@ -30,8 +30,8 @@ def parse() -> None:
     """Parse SENTENCES: a text file with one sentence a line, or - for standard input.
 
     An entry of the output has the number of its line, or its `::id` (.amr, .penman) or the column `id` next to `text`
-    (.tsv, .csv, .jsonl, .parquet). Empty lines keep their place; so does a sentence that cannot be parsed, and the exit
-    code is 2.
+    (.tsv, .csv, .jsonl, .parquet). Empty lines keep their place; so does a sentence that cannot be parsed (exit code
+    2).
     """
 
 

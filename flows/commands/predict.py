@@ -79,7 +79,7 @@ def predict(
     """Predict the label of each of PAIRS, a table of sentence pairs (- is standard input).
 
     The output has a row for each row of PAIRS: line, sentence_a, sentence_b, label, and the probability of each label
-    (p_…). A wrong row keeps its place without a label, and the exit code is 2.
+    (p_…). A wrong row keeps its place without a label (exit code 2).
     """
     from features.core.files import write_table
     from features.corpora.pair_tables import read_pair_rows

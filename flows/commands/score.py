@@ -82,7 +82,7 @@ def amr(
     """Score the graphs of PARSED against those of GOLD.
 
     Precision, recall and F1 are of all triples together; Smatch is exact. Graphs are paired by `# ::id` if all have
-    one, else by position; - is standard input. A wrong or missing parsed graph counts as empty, and the exit code is 2.
+    one, else by position; - is standard input. A wrong or missing parsed graph counts as empty (exit code 2).
     """
     from features.core.files import write_table
     from features.graph_files.scored import score_files

@@ -66,8 +66,8 @@ ASPECT = click.option("--aspect", help="Compare texts in this respect, by the en
 ENCODER = click.option(
     "--encoder",
     metavar="NAME|FOLDER",
-    help="An encoder or run of the project, a folder or a pulled model; by default that of the aspect, else the only "
-    "current one, else the one finished last, else the one in the package.",
+    help="An encoder, run, folder or pulled model; by default that of the aspect, else the only current one, else the "
+    "one finished last, else the one in the package.",
 )
 TEXT_COLUMNS = click.option(
     "--text",
@@ -105,7 +105,7 @@ def output_options(*names: str, about: str = "", required: bool = True) -> Calla
 
 def encoder_option(usual: str) -> Callable[[Decorated], Decorated]:
     """Return the option that names an encoder; `usual` says which one is taken without it."""
-    about = f"An encoder or run of the project, or a folder; by default{usual}."
+    about = f"An encoder, run or folder; by default{usual}."
     return click.option("--encoder", metavar="NAME|FOLDER", help=about)
 
 

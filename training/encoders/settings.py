@@ -179,8 +179,8 @@ class TunedSettings(EncoderSettings):
     """Settings shared by the kinds that tune the last layers of a backbone.
 
     Args:
-        max_tokens: longer texts are truncated, also by the finished encoder; by an S3BERT without tuned layers as by its
-            start model.
+        max_tokens: longer texts are truncated, also by the finished encoder; an S3BERT without tuned layers has the
+            limit of its start model.
         layers_tuned: how many of the last layers to tune; `all` includes the token embeddings.
         dropout: dropout of the tuned layers: `true` as in the backbone, `false` none, `"states"` without that of
             attention, which on a CPU doubles the time of long texts.
