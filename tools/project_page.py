@@ -197,7 +197,7 @@ def _presets(title: str, settings: Any, presets: Mapping[Any, Mapping[str, Any]]
     names = [name for name in every if len({toml(values[name]) for values in known.values()}) > 1]
     rows = [(f"`{name}`", *(toml(values[name]) for values in known.values())) for name in names]
     return (
-        f"## Presets of {title}\n\nKeys in which they differ; an empty cell means that the key is not set.\n\n"
+        f"## Presets of {title}\n\nKeys in which they differ; empty where not set.\n\n"
         + table(("key", *(f"`{name}`" for name in known)), rows)
         + "\n"
     )
