@@ -42,11 +42,9 @@ def cause_and_remedy(fault: type[errors.FacetflowError]) -> str:
 
 def _section(family: type[errors.FacetflowError], title: str) -> str:
     rows = [
-        f"| {fault.code} `{fault.__name__}` | {cause_and_remedy(fault)} |"
-        for fault in every_fault()
-        if fault.code[2] == family.code[2]
+        f"| {fault.code} | {cause_and_remedy(fault)} |" for fault in every_fault() if fault.code[2] == family.code[2]
     ]
-    lines = [f"## {title}: `{family.__name__}`\n", "| code, class | cause: remedy |", "|---|---|", *rows]
+    lines = [f"## {title}: `{family.__name__}`\n", "| code | cause: remedy |", "|---|---|", *rows]
     return "\n".join(lines) + "\n"
 
 

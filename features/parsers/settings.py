@@ -44,8 +44,8 @@ class AmrSettings(_ParserSettings):
         batch_size: sentences per batch.
         beams: width of the beam search (`amrlib`).
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 the graph of
-            one in ten sentences of 22 words depends on its batch.
+        precision: `auto` is bfloat16 on a CPU that is faster in it, else float32 (`embedded`). In bfloat16 one graph in
+            ten, of sentences of 22 words, depends on the batch.
     """
 
     backend: Literal["embedded", "amrlib", "penman"] = "embedded"

@@ -43,7 +43,7 @@ def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_
 
     Keeps the newest versions, the newest build, a running one, and those of the releases that are kept. --runs keeps an
     encoder's newest training, that of its current run, a running one, and those that the project file names. --releases
-    keeps the newest, and those of the project's trainings; do not use it if other projects train on the store.
+    keeps the newest, and those that the project's trainings read; do not use it if other projects train on the store.
     """
     from features.store.store import Store
     from flows.building.store_access import only_writer

@@ -82,8 +82,8 @@ class EncoderSettings(Trainable):
         backbone: sentence encoder to start from, by name or path.
         corpora: corpora to train on; all when empty.
         splits: splits to train on, and to choose the best model by.
-        choose_by: what chooses the best model: the dev `loss`, or by its name a rated set with split `dev` under
-            `[[evaluation]]` (Spearman's correlation).
+        choose_by: what chooses the best model: the dev `loss`, or the name of a rated dev set under `[[evaluation]]`
+            (Spearman's correlation).
         search: values to try, in every combination; the best on dev is kept: `{ learning_rate = [1e-5, 2e-5, 5e-5] }`.
         pool: Prefect work pool of its trainings and evaluations; by default the project's. `facetflow deploy` again
             after a change.

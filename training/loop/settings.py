@@ -26,9 +26,9 @@ class LoopSettings(Closed):
     Args:
         epochs: passes over the training data.
         steps: steps after which training ends, if the epochs have more.
-        batch_size: size of a batch over all processes, in pairs, sentences or word pieces.
+        batch_size: batch over all processes, in pairs, sentences or word pieces.
         accumulate: batches per step; gradients are averaged.
-        learning_rate: peak rate, after the warm-up; some groups of parameters have a multiple of it.
+        learning_rate: peak rate, after the warm-up; some parameters have a multiple of it.
         warmup: share of all steps in which the rate grows linearly.
         warmup_steps: maximum number of warm-up steps.
         schedule: after the warm-up: linear decay to 0, or constant.
@@ -36,11 +36,11 @@ class LoopSettings(Closed):
         weight_decay: weight decay of AdamW.
         betas: betas of AdamW.
         gradient_norm: gradients are clipped to this norm.
-        evaluate_every: steps between dev evaluations, besides those at the ends of epochs.
+        evaluate_every: steps between dev evaluations, besides the ends of epochs.
         patience: dev evaluations in a row without a better score that end training.
-        keep: weights to keep: the `best` by dev score, the best running `average`, or the `last`. Without dev, the last
-            or last average.
-        average_over: approximate number of steps in the average.
+        keep: weights to keep: `best` by dev score, `average` (the best running one) or `last`. Without dev, the last or
+            last average.
+        average_over: about how many steps the average covers.
         checkpoint_every: steps between checkpoints.
         log_every: steps between progress lines.
         precision: `auto` is bfloat16 where the hardware is faster in it, else float32.

@@ -17,8 +17,8 @@ class PasSettings(PairSettings):
     Args:
         positive_label: label of paraphrases. If no pair has the default, the only one of `paraphrase`, `duplicate`,
             `true` and `yes` that pairs have.
-        spans: `tagged`: those of the semantic roles; `none`: the twin without spans. To compare with, by the seed of
-            the loop: as many spans of as many words, `random` or `continuous` (runs of words).
+        spans: `tagged`: those of the semantic roles; `none`: the twin without spans. To compare with, by the loop's
+            seed, as many spans of as many words: `random`, or `continuous` runs.
         weights: weights of a sentence's spans: `learnt` from their vectors, `by_role` from their roles too, or `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
         harmed: share of the spans to corrupt, to measure the cost of tagger errors.
@@ -27,7 +27,7 @@ class PasSettings(PairSettings):
         tagger: `model` under [srl] of the training roles, for the encoder; of a folder, the absolute path.
         tags: `tags` under [srl], if `predicates` there is `spacy`.
         choose_by: what chooses the best model on dev: `average_precision`, `f1` of the positive label at the best
-            threshold, `loss`, or the name of a set with split `dev` under `[[evaluation]]`.
+            threshold, `loss`, or the name of a dev set under `[[evaluation]]`.
         new_learning_rate: peak learning rate of the weights of spans and of the classifier.
     """
 

@@ -29,10 +29,10 @@ class RgcnSettings(PairSettings):
         labels: classes of `softmax`, or labels whose pairs `distillation` uses; all when empty.
         positive_label: label of pairs whose sentence b is a positive of a. If no pair has the default, the only one of
             `1`, `paraphrase`, `duplicate`, `true` and `yes` that pairs have.
-        negative_label: label of pairs whose sentence b is a hard negative of a; if set, it has to occur.
+        negative_label: label of pairs whose sentence b is a hard negative of a; has to occur if set.
         temperature: temperature τ of `multiple_negatives`.
         choose_by: what chooses the best model on dev: `loss`; with `softmax` also `average_precision`, or `f1` of the
-            positive label at the best threshold; or the name of a set with split `dev` under `[[evaluation]]`.
+            positive label at the best threshold; or the name of a dev set under `[[evaluation]]`.
         parser: spaCy pipeline of the training trees and of the encoder: a known model or an absolute path; required if
             not known.
         new_learning_rate: peak learning rate of graph, LayerNorm and classifier.
