@@ -77,8 +77,8 @@ class RetentionSettings(Closed):
 
     Args:
         days: minimum age of what is deleted: files that no release needs, pages, logs and records of old builds.
-        trainings: also trainings that newer ones have replaced.
-        releases: also releases replaced so long ago that no training in `runs` reads; not for a store that other
+        trainings: also delete trainings that newer ones have replaced.
+        releases: also delete releases replaced so long ago that no training in `runs` reads; not for a store that other
             projects train on.
     """
 
@@ -104,7 +104,7 @@ class ClusterSettings(Closed):
         memory_limit: memory of a worker, such as "4GiB"; by default an equal share of the machine's.
         tls_ca: certificate of the cluster's authority, in PEM format.
         tls_cert: certificate that admits this build.
-        tls_key: its key, if not in the same file.
+        tls_key: key of the certificate, if not in the same file.
         unencrypted: use a cluster on another machine without `tls://`.
     """
 

@@ -113,7 +113,7 @@ class SrlSettings(_ParserSettings):
 
     Args:
         model: `embedded`, a known name, or the folder or `.tar.gz` of an AllenNLP `srl_bert` tagger.
-        predicates: what finds them: the tagger, if it was trained to, or spaCy: verbs and auxiliaries.
+        predicates: what finds predicates: the tagger, if it was trained to, or spaCy: verbs and auxiliaries.
         tags: name or folder of a spaCy pipeline for parts of speech (`spacy`).
         batch_pieces: word pieces per batch, with padding.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.

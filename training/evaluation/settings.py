@@ -9,14 +9,15 @@ from training.types import Classifier
 
 
 class PromotionSettings(Closed):
-    """Points that a new encoder may lose against the current one, on the data of the new release, to take its place.
+    """What a new encoder may lose against the current one, in points on the new release's data, to take its place.
 
     Args:
-        ratings: on each set of human ratings (Spearman × 100).
-        facets: on the mean over the facets.
-        paraphrase: on each set of judged pairs (F1 × 100).
-        labels: of a classifier of more than two labels, on the pairs of each corpus (accuracy × 100).
-        retrieval: of retrieval (MRR × 100): in each aspect of the encoder, or in all together where it combines them.
+        ratings: loss allowed on each set of human ratings (Spearman × 100).
+        facets: loss allowed of the mean over the facets.
+        paraphrase: loss allowed on each set of judged pairs (F1 × 100).
+        labels: loss allowed of a classifier of more than two labels, on the pairs of each corpus (accuracy × 100).
+        retrieval: loss allowed of retrieval (MRR × 100), in each aspect of the encoder, or in all together where it
+            combines them.
     """
 
     ratings: Annotated[float, Field(ge=0)] = 1.0

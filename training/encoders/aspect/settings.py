@@ -53,7 +53,7 @@ class AspectSettings(TunedSettings):
         min_texts: labels with fewer training texts are not used.
         held_out_labels: share of the labels held out of training, to measure how an aspect generalises; `training.json`
             names them.
-        held_out_seed: seed of their choice.
+        held_out_seed: seed of the choice of these labels.
         triplets_per_text: triplets with each text as anchor, per epoch.
         embed_at_once: texts of a batch with activations in memory, at most; by default all, fewer compute embeddings
             twice.

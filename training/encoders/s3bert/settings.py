@@ -100,8 +100,8 @@ class S3bertSettings(TunedSettings):
         facet_dimensions: dimensions of a facet: added to the backbone's embedding by the map, or without one a part of
             it.
         map_epochs: epochs of the map on stored embeddings; 0 for none, as where the backbone is an S3BERT.
-        map_learning_rate: its peak learning rate.
-        map_batch_size: pairs in its batches, at most a sixteenth of the training pairs.
+        map_learning_rate: peak learning rate of the map.
+        map_batch_size: pairs in a batch of the map, at most a sixteenth of the training pairs.
         similarity: similarity of a facet's two sub-vectors; `manhattan` is 1 - L1 distance.
         targets: values of the metrics as they are (`raw`), or min-max scaled over the training pairs.
         facet_weights: `variance` divides each facet's squared error by its metric's variance, so that rare structures
