@@ -101,8 +101,7 @@ def facets(
 
     FILE is a table (.parquet, .jsonl) with a column of embeddings by the encoder's start model. The encoder must be a
     map of them (kind s3bert, layers_tuned = 0), as s3bert-minilm-map is for all-MiniLM-L6-v2. In the output that column
-    holds the given vectors, then the facets, whose dimensions the encoder's facets.json names. `facetflow search
-    --among` reads facets of vectors that `facetflow encode` wrote.
+    holds the given vectors, then the facets, whose dimensions the encoder's facets.json names.
     """
     from flows.console.here import Here
     from training.encoders.loading import load_encoder
