@@ -65,7 +65,7 @@ class LimitSettings(Closed):
 
     Args:
         rejected_rows: rows of a table that could not be processed.
-        failed_shards: shards of the build that failed; of embeddings none may where `neighbours` are drawn.
+        failed_shards: shards that failed; of embeddings none may where `neighbours` are drawn.
     """
 
     rejected_rows: float = Field(default=0.05, ge=0, le=1)
@@ -97,7 +97,7 @@ class ClusterSettings(Closed):
     """Where shards are made.
 
     Args:
-        address: scheduler of an existing Dask cluster; by default a local cluster is started.
+        address: scheduler of an existing Dask cluster; by default a local cluster.
         workers: worker processes without a GPU; by default one per core, never more than shards to make.
         gpu_workers: worker processes with one GPU each.
         threads_per_worker: threads of the numeric libraries in a worker.

@@ -242,10 +242,9 @@ class EvaluationSet(_SourceSettings):
 
     Args:
         split: split of the dataset.
-        file: its file; two for `penman`. Data in the package need none. Texts with a class in one file are
-            cross-validated.
-        files: instead of `file`, for a classifier of texts or judged pairs (suite `transfer`): files of `train`, `test`
-            and optionally `dev`.
+        file: its file; two for `penman`. Texts with a class in one file are cross-validated.
+        files: instead of `file`, for a classifier of texts or judged pairs (suite `transfer`): `train`, `test` and
+            optionally `dev`.
     """
 
     split: Split = "test"

@@ -99,7 +99,7 @@ class EmbeddingSettings(_ParserSettings):
         model: known name, Hub name or folder of a sentence-transformers model.
         batch_size: sentences per batch.
         device: `auto`, `cpu`, `cuda` or `cuda:N`.
-        precision: `bfloat16` changes similarities by about 0.0004; it is faster only on CPUs made for it.
+        precision: `bfloat16` changes similarities by about 0.0004, and is faster only on CPUs made for it.
     """
 
     model: str = "all-MiniLM-L6-v2"

@@ -41,7 +41,7 @@ class AspectSettings(TunedSettings):
         combine: when texts of several aspects are alike: with a common label in all (`intersection`) or in any
             (`union`); `routes` is one encoder with a route for each.
         objective: `info_nce` separates positives from the negatives of triplets and batch; `multiple_negatives` from
-            those of the batch; `simcse` needs no labels: a text is its own positive, with other dropout.
+            those of the batch; `simcse` needs no labels: a text with other dropout is its own positive.
         masked: whether texts with the anchor's label are no negatives of it; `false` is the usual multiple negatives
             ranking.
         negatives: of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any` takes any

@@ -21,7 +21,7 @@ class PasSettings(PairSettings):
             seed, as many spans of as many words: `random`, or `continuous` runs.
         weights: weights of a sentence's spans: `learnt` from their vectors, `by_role` from their roles too, or `equal`.
         pooled: whether the backbone's pooling is concatenated with the sum of the spans.
-        harmed: share of the spans to corrupt, to measure the cost of tagger errors.
+        harmed: share of the spans to corrupt, to measure what tagger errors cost.
         harm: kind of corruption: spans are `dropped`, or their arguments `moved`.
         training_share: share of the training pairs; larger shares include smaller ones.
         tagger: `model` under [srl] of the training roles, for the encoder; of a folder, the absolute path.
