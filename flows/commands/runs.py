@@ -65,7 +65,7 @@ def report(project: Path, *, encoder: str | None, export: Path | None, as_json: 
     elif export is None:
         print_tables(score_tables(scores))
     path = write_report(folder.parent, folder)  # last: where nothing can be written, the scores are shown
-    if export is None and not as_json:
+    if not as_json:
         click.echo(f"Report: {path}")
 
 

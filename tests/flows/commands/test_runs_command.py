@@ -153,6 +153,17 @@ def test_a_report_that_cannot_be_written_leaves_the_scores_the_only_json(project
     assert capsys.readouterr().out == (run / "metrics.json").read_text()
 
 
+def test_an_export_of_one_of_several_seeds_tells_whose_numbers_it_has(project, tmp_path, monkeypatch, capsys):
+    for seed in (0, 1):
+        run = project.parent / "runs" / "syntax" / "00003-aaaaaa" / f"seed-{seed}"
+        write_json(run / "encoder" / "training.json", {})
+        os.utime(run / "encoder" / "training.json", (seed, seed))
+        write_json(run / "metrics.json", {"format": FORMAT, "suites": {}})
+    monkeypatch.setattr("training.evaluation.run.write_report", lambda run, _: run / "report.html")
+    assert command_line.run(["report", "--project", str(project), "--export", str(tmp_path / "numbers.csv")]) == 0
+    assert str(run / "report.html") in capsys.readouterr().out
+
+
 def test_a_report_is_of_the_training_with_the_settings_of_the_project_file(project, monkeypatch, capsys):
     for time, (digest, alpha) in enumerate({"aaaaaa": 0.9, "bbbbbb": 0.5}.items()):
         run = project.parent / "runs" / "syntax" / f"00004-{digest}" / "seed-0"
