@@ -25,7 +25,6 @@ SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
 SIGNS |= {unit: unit for unit in SIGNS.values()}
 OF = frozenset({"of", "to", "by"})  # left out by graphs, but "rose by 5 percent" is not "rose to 5 percent"
 _LEADING = frozenset({"and", "or", "in", "on", "at", "for", "from", "with", "as"})  # say nothing without what follows
-_AGREEMENT = ({"am", "are", "is"}, {"was", "were"}, {"has", "have"}, {"do", "does"})
 _JOINS = frozenset({"and", "or", "contrast-01"})
 
 
@@ -220,12 +219,6 @@ class ComparedGraphs:
         frames = [(token.stem, self.fillers(n, node)) for n in (0, 1) for node, token in self.anchors[n].items()]
         return {stem for stem, fillers in frames if fillers} - {stem for stem, fillers in frames if stem in fillers}
 
-    def agree(self, a: Token, b: Token) -> bool:
-        """Return whether a verb has two forms for which other words may ask: "two cats look", "a cat looks"."""
-        bare, other = sorted((a.lower, b.lower), key=len)
-        is_third_person = a.stem in self.frame_stems and other in {f"{bare}s", f"{bare}es"}
-        return is_third_person or any({bare, other} <= forms for forms in _AGREEMENT)
-
     @cached_property
     def moved_arguments(self) -> list[tuple[str, str]]:
         """Stems of words and a frame that both graphs have, where the word has other roles in a than in b."""
@@ -317,18 +310,19 @@ class Told:
             named.extend(tokens)
 
     def add_single(self) -> None:
-        """Tell which words only one sentence has, or has once more."""
+        """Tell which words only one sentence has; if nothing else differs, which it has once more."""
+        repeated: list[str] = []
         for aspect, facets, side, tokens in self._single:
             runs = _joined(self, side, self._whole(side, tokens))
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
             phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
-            new = [token for run in runs for token in run if token not in again]
-            again = [token for token in again if token.has_content or not new]
-            texts = [f"only {SIDES[side]} says {spans(self, side, new)}"] if new else []
-            texts += [f"{SIDES[side]} says {spans(self, side, again)} once more"] if again else []
-            if texts:
-                self.add(aspect, facets, "; ".join(texts))
+            if new := [token for run in runs for token in run if token not in again]:
+                self.add(aspect, facets, f"only {SIDES[side]} says {spans(self, side, new)}")
+            elif again:
+                repeated.append(f"{SIDES[side]} says {spans(self, side, again)} once more")
+        for text in repeated if not self.differences else ():
+            self.add("word", ("concepts",), text)
 
     def _whole(self, side: int, tokens: list[Token]) -> list[Token]:
         """Return words of a sentence without an "on" or "and" that lacks what follows, if others are left."""

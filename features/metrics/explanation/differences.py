@@ -39,6 +39,11 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
         return tuple(told.differences)
     for tell in _TELLERS:
         tell(told)
+    main = [difference for difference in told.differences if difference.aspect not in REMARKS]
+    if len(main) > 1:  # nobody asks for more
+        return tuple(main)
+    for tell in (_reordered, _unread) if main else (_unsure, _reordered, _forms):
+        tell(told)
     return tuple(told.differences)
 
 
@@ -78,14 +83,13 @@ def _negations(told: Told) -> None:
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
         who = f"only {SIDES[side]}" if others else "it"
         text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
-        told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
         for own, pair in prefixed:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
-                text = f"the two negations in {SIDES[side]} may cancel out" if side == own else "both sides negate"
-                told.add("form", (), f"{text}, so both may mean the same")
+                text += f", but {'its two negations may cancel out' if side == own else 'both negate'}"
+        told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
     elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or _same_place(told, cues)):
         left, right = (listed(cue.shown for cue in side) for side in cues)
-        told.add("form", (), f"both negate: {left} in a, {right} in b", cues)
+        told.add("word", ("negations",), f"both negate: {left} in a, {right} in b", cues)
     elif (any(in_both) or not (any(scopes) or texts.reordered)) and not _same_place(told, cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
@@ -341,9 +345,10 @@ def _unsure(told: Told) -> None:
     both, texts = told.both, told.texts
     kept = (token for token in texts.tokens[0] if token.kind != "pronoun" and token.stem in texts.shared)
     words = listed(texts.token(0, token.stem).shown for token in kept if both.reads_differently(token.stem))
+    is_rewritten = bool(told.differences)  # another form of all that differs
     if words:
         told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
-    if not both.differ or any(difference.aspect != "unsure" for difference in told.differences):
+    if not both.differ or is_rewritten:
         return
     order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]
     if order[0] != order[1]:
@@ -356,43 +361,42 @@ def _unsure(told: Told) -> None:
 
 
 def _forms(told: Told) -> None:
-    if len([each for each in told.differences if each.aspect not in REMARKS]) > 2:
-        return  # nobody asks for these where so much differs
-    passive = told.texts.voice or (told.texts.reordered and told.texts.passive_verb)
-    helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
-    pairs = [(a, b) for a, b in told.texts.forms if a not in told.named[0] and b not in told.named[1]]
-    moved = told.texts.shuffled
-    if told.differences:  # beside others, a pronoun tells little
-        moved = [token for token in moved if token.kind != "pronoun"]
-        pairs = [(a, b) for a, b in pairs if a.kind != "pronoun" and not told.both.agree(a, b)]
-    pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word") and not told.both.reads_differently(a.stem)]
+    """Tell in which words sentences differ that graphs do not tell apart: in tense or in articles, for instance."""
+    texts = told.texts
+    if any(difference.aspect != "unsure" for difference in told.differences):
+        return
+    helped = any(token.stem == "do" for chunk in texts.chunks for part in chunk for token in part)
+    pairs = [(a, b) for a, b in texts.forms if a not in told.named[0] and not told.both.reads_differently(a.stem)]
+    pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word")]
     forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
-    texts = []
-    for chunk in told.texts.chunks:
-        if not all(t.kind in {"grammar", "quantity"} and t not in told.named[n] for n in (0, 1) for t in chunk[n]):
-            continue  # articles and the like go with the other words that only one sentence has
-        parts = [[t for t in part if t.stem != "do" and not (passive and t.stem in {"be", "by"})] for part in chunk]
-        words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(parts) if tokens]
-        texts += [", ".join(words)] if words else []
-    if moved and {d.aspect for d in told.differences}.isdisjoint({"role", "order", "form"}):
-        told.add("form", (), f"words that both have come in another order: {spans(told, 0, moved)}")
-    says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(texts)}"] * bool(texts)
+    parts = []
+    for chunk in texts.chunks:
+        sides = [[t for t in part if t not in told.named[side] and t.stem != "do"] for side, part in enumerate(chunk)]
+        words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(sides) if tokens]
+        parts += [", ".join(words)] if words else []
+    says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(parts)}"] * bool(parts)
     if says:
         told.add("form", (), f"graphs {' and '.join(says)}")
 
 
+def _reordered(told: Told) -> None:
+    """Tell which words have another place in the second sentence, if nothing told says so."""
+    words = [token for token in told.texts.shuffled if token.kind != "pronoun" or not told.differences]
+    if words and {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
+        told.add("form", (), f"words that both have come in another order: {spans(told, 0, words)}")
+
+
 def _unread(told: Told) -> None:
-    lost = told.both.unread
-    in_both = {token.lower for token in lost[0]} & {token.lower for token in lost[1]}
-    parts = [(spans(told, 0, [token for token in lost[0] if token.lower in in_both]), "both")]
-    for side, tokens in enumerate(lost):
-        parts.append((spans(told, side, [token for token in tokens if token.lower not in in_both]), SIDES[side]))
-    texts = [f"{words} in {where}" for words, where in parts if words]
-    if texts:
-        told.add("unread", (), f"not in the graphs: {joined(texts)}")
+    """Tell which words of the only difference the graphs lack."""
+    if len(told.differences) > 1:
+        return
+    own = [[t for t in side if t.stem not in told.texts.shared] for side in told.named]
+    lost = [[t for t in told.both.unread[side] if t in own[side]] for side in (0, 1)]
+    parts = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(lost) if tokens]
+    if parts:
+        told.add("unread", (), f"not in the graphs: {joined(parts)}")
 
 
 _TELLERS: tuple[Callable[[Told], None], ...] = (
     _negations, _roles, tell_quantities, _names, _coreference, _moods, _words, Told.add_single, _moved_words,
-    _unsure, _forms, _unread,
 )  # fmt: skip

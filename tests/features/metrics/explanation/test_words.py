@@ -66,6 +66,8 @@ def assert_agrees(pair, sentences):
     words, scores = describe(pair, sentences), {facet.name: facet.score for facet in pair.facets}
     if words.sentence in {SAME_TEXT, SAME_WORDS}:
         assert scores["smatch"] == 1
+    main = [found for found in words.differences if found.aspect not in REMARKS]
+    assert len(main) < 2 or len(main) == len(words.differences), "nobody asks for remarks beside two differences"
     for found in words.differences:
         if found.facet is not None:
             unmatched = [i for f in pair.facets if f.name == found.facet for i in (*f.left, *f.right) if not i.matched]
@@ -120,30 +122,25 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          EAT.format("", ":quant (a2 / at-least :op1 3)"), EAT.format("", ":quant 3"),
          'Same frames and roles; "at least three apples" in a, "three apples" in b.'),
         ("Both Sam and Kim ate.", "Sam and Kim ate.", "(e / eat-01)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Both". '
-          'Not in the graphs: "Sam" and "Kim" in both.')),
+         'The parser sees no difference: both have the same graph, though the sentences differ; only a says "Both".'),
         ("Half of the boys ate.", "50% of the boys ate.", "(e / eat-01 :ARG0 (b / boy))", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "Half" in a and "50%" in b.'),
+         "The parser sees no difference: both have the same graph."),
         ("Half of the boys ate.", "All of the boys ate.", '(e / eat-01 :ARG0 (b / boy :quant "1/2"))',
          "(e / eat-01 :ARG0 (b / boy :mod (a / all)))", 'Same frames and roles; "Half of the boys" in a, "All" in b.'),
         ("Sip ½ cup.", "Sip half a cup.", "(s / sip-01)", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "cup" in both, "½" in a and '
-          '"half" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("Sip 1⁄2 cup.", "Sip 0.5 cups.", "(s / sip-01)", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "1⁄2 cup" in a and "0.5 cups" '
-          'in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("Sip 1½ cups.", "Sip 1.5 cups.", "(s / sip-01)", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "cups" in both, "1½" in a and '
-          '"1.5" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("10 km", "10,000 m", "(k / kilometer)", "(m / meter)",
-         ('No content word in common. "10 km" in a is "10,000 m" in b. Not in the graphs: "10" in a and "10,000" in '
-          'b.')),
+         'No content word in common. "10 km" in a is "10,000 m" in b.'),
         ("ice cream", "icecream", "(i / ice-cream)", "(c / icecream)",
          'No content word in common; "ice cream" in a and "icecream" in b are spelt alike, perhaps one word.'),
         ("The ﬁle burnt.", "The file burnt.", "(b / burn-01 :ARG1 (f / file))", None, SAME_WORDS),
         ("In 1902 Sam ran past Kim.", "In 1902 Kim ran past Sam.", "(r / run-02)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam" and "Kim" '
-          'change places. Not in the graphs: "1902 Sam" and "past Kim" in both.')),
+          'change places.')),
         ("Few boys ate.", "A few boys ate.", EAT.replace("boy", "boy :quant (f / few)").format("", ""), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; '
           '"Few boys" in a, "A few boys" in b.')),
@@ -169,16 +166,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog bit the man.", "The man bit the dog.", BITE.format("dog", "man"), BITE.format("man", "dog"),
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
-         ('The parser sees no difference: both have the same graph. "dog" and "man" change places (passive in b only), '
-          'not their roles. Graphs do not tell "bit" from "bitten".')),
+         ('The parser sees no difference: both have the same graph. "dog" and "man" change places (passive in b '
+          'only), not their roles.')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
-         ("The parser sees no difference: both have the same graph, though the sentences differ; "
-         '"dog" and "man" swap roles (passive in b only). '
-         'Graphs do not tell "bit" from "bitten".')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
+          'swap roles (passive in b only).')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
-         'Same frames; "Ann" and "Ben" swap roles in "wrote". Graphs leave out "to" in a.'),
+         'Same frames; "Ann" and "Ben" swap roles in "wrote".'),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
@@ -204,24 +200,22 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only a says "Two dogs".'),
         ("One a day does it.", "Two a day do it.", "(d / do-02 :ARG0 (t / thing :quant 1))",
          "(d / do-02 :ARG0 (t / thing :quant 2))",
-         'Same frames and roles; "One" in a, "Two" in b. Not in the graphs: "day" in both.'),
+         'Same frames and roles; "One" in a, "Two" in b.'),
         ("Two cats look.", "A cat looks.", "(l / look-01 :ARG0 (c / cat :quant 2))", "(l / look-01 :ARG0 (c / cat))",
          'Same frames and roles; "Two cats" in a, "A cat" in b.'),
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
-         ('The parser sees no difference: both have the same graph. "dog" and "bone" change places, not their roles. '
-          'Graphs leave out "to" in b.')),
+         'The parser sees no difference: both have the same graph. "dog" and "bone" change places, not their roles.'),
         ("The dog was given a bone.", "A bone was given to the dog.", "(g / give-01 :ARG1 (b / bone) :ARG2 (d / dog))",
          "(g / give-01 :ARG1 (b / bone) :ARG1 (d / dog))",
-         'Same frames. "dog" and "bone" change places, not their roles. Graphs leave out "to" in b.'),
+         'Same frames. "dog" and "bone" change places, not their roles.'),
         ("The lake is to the east of Rome.", "Rome is east of the lake.", "(e / east :op1 (l / lake))",
          "(e / east :op1 (r / rome))",
-         ('Both have "lake", "east" and "Rome"; "lake" and "Rome" change places. Graphs leave out "The" in a, "to" in '
-          'a. Not in the graphs: "Rome" in a and "lake" in b.')),
+         'Both have "lake", "east" and "Rome"; "lake" and "Rome" change places.'),
         ("Ann walked from Rome to Oslo.", "Ann walked from Oslo to Rome.", "(w / walk-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" and "Oslo" '
-          'change places. Not in the graphs: "Ann", "Rome" and "Oslo" in both.')),
+          'change places.')),
         ("He slept.", "He did it himself.", "(s / sleep-01 :ARG0 (h / he))", "(d / do-02 :ARG0 (h / he))",
          'Both have "He"; "himself" in b refers back; "slept" in a, "did it" in b.'),
         ("So answer it.", "Stop it.", "(a / answer-01 :ARG0 (y / you) :ARG1 (i / it))",
@@ -250,14 +244,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # "Allows" is no opposite of "nothing".
         ("Rust creates nothing here.", "Rust allows work here.", "(c / create-01 :polarity - :ARG0 (r / rust))",
          "(a / allow-01 :ARG0 (r / rust))",
-         ('Both have "Rust" and "here"; only a negates "creates" ("nothing"); "creates" in a, "allows work" in b. '
-          'Not in the graphs: "here" in both and "work" in b.')),
+         'Both have "Rust" and "here"; only a negates "creates" ("nothing"); "creates" in a, "allows work" in b.'),
         # An entry of a dictionary begins with a verb too, or with a noun that looks like one.
         ("build or make something", "make something",
          "(o / or :op1 (b / build-01 :ARG1 (s / something)) :op2 (m / make-01))",
          "(m / make-01 :ARG1 (s / something))", 'Both have "make" and "something"; only a says "build".'),
         ("act of leaving", "the act of going", "(a / act-02 :ARG1 (l / leave-11))", "(a / act-02 :ARG1 (g / go-02))",
-         'Both have "act"; "leaving" in a, "going" in b. Graphs leave out "the" in b.'),
+         'Both have "act"; "leaving" in a, "going" in b.'),
         ("Prices rose by 2.", "Prices rose to 2.", "(r / rise-01 :ARG1 (p / price) :ARG2 2)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "by" in a, '
           '"to" in b.')),
@@ -267,8 +260,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same names; "to" in a, "by" in b.'),
         # One word or amount in two spellings is no difference.
         ("He came 1st.", "He came first.", "(c / come-01 :ARG1 (h / he))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "1st" from "first". '
-          'Not in the graphs: "1st" in a and "first" in b.')),
+         'The parser sees no difference: both have the same graph. Graphs do not tell "1st" from "first".'),
         ("Dr. Lee & Ann sent e-mails.", "Doctor Lee and Ann sent emails.", "(s / send-01 :ARG1 (e / e-mail))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "Dr" from "Doctor", "&" from '
           '"and", "e-mails" from "emails".')),
@@ -278,7 +270,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"analysed" from "analyzed", "centre" from "center".')),
         ("One hundred and five men ran.", "105 men ran.", "(r / run-02 :ARG0 (m / man :quant 100))",
          "(r / run-02 :ARG0 (m / man :quant 105))",
-         'Same frames and roles. "One hundred and five" in a is "105" in b. Not in the graphs: "One" and "five" in a.'),
+         'Same frames and roles. "One hundred and five" in a is "105" in b.'),
         ("It ran 2 km.", "It ran 2,000 metres.",
          "(r / run-02 :ARG1 (d / distance-quantity :quant 2 :unit (k / kilometer)))",
          "(r / run-02 :ARG1 (d / distance-quantity :quant 2000 :unit (k / meter)))",
@@ -290,7 +282,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 (p / she)))",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11))",
          ('Same frames. The parser puts the same words together differently: it is unsure here. Graphs do not tell '
-          '"left" from "leave". Not in the graphs: "her" in b.')),
+          '"she" from "her", "left" from "leave".')),
         ("He resigned.", "He re-signed.", "(r / resign-01 :ARG0 (h / he))", "(r / re-sign-02 :ARG0 (h / he))",
          'Both have "He"; "resigned" in a and "re-signed" in b are spelt alike, perhaps one word.'),
         ("The tour ended.", "The tor ended.", "(e / end-01 :ARG1 (t / tour))", "(e / end-01 :ARG1 (t / tor))",
@@ -318,8 +310,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "boy" and "plays". The parser is unsure of "plays", which it reads differently in a and in b.'),
         # Words without a node, and forms that no graph shows.
         ("It starts at 9:30.", "It started at 9:30.", "(s / start-01)", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "starts" from "started". '
-          'Not in the graphs: "9:30" in both.')),
+         'The parser sees no difference: both have the same graph. Graphs do not tell "starts" from "started".'),
         ("It rains.", "It rained.", "(r / rain-01)", "(r / rain-02)",
          'Both have "It" and "rains". The parser is unsure of "rains", which it reads differently in a and in b.'),
         # The same number in other words.
@@ -347,8 +338,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "rope" and "five"; "five meters" in a, "five feet" in b.'),
         ("It was -5 degrees.", "It was 5 degrees.",
          "(t / thing)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "-5 degrees" '
-          'in a, "5 degrees" in b. Not in the graphs: "degrees" in both, "-5" in a and "5" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "-5 degrees" in a, '
+          '"5 degrees" in b. Not in the graphs: "-5" in a and "5" in b.')),
         ("It was on the 4th of July.", "It was on July 4.",
          "(d / date-entity :month 7 :day 4)", None,
          ('The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.')),
@@ -368,8 +359,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It is worth two million dollars.", "It is worth $2,000,000.",
          "(w / worth-02 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 2 :unit (d / dollar)))",
          "(w / worth-02 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 2000000 :unit (d / dollar)))",
-         ('Same frames and roles. "two million dollars" in a is "$2,000,000" in b. '
-          'Not in the graphs: "million" in a.')),
+         'Same frames and roles. "two million dollars" in a is "$2,000,000" in b.'),
         ("Prices rose 3 percent to $40.", "Prices rose 3% to 40 dollars.",
          "(r / rise-01 :ARG1 (p / price) :ARG2 (q / percentage-entity :value 3) :ARG4 (d / dollar :quant 40))", None,
          "The parser sees no difference: both have the same graph."),
@@ -386,11 +376,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Anna gave Peter a book.", "Peter was given a book by Anna.",
          "(g / give-01 :ARG0 (a / anna) :ARG1 (b / book) :ARG2 (p / peter))",
          "(g / give-01 :ARG1 (b / book :poss (a / anna)) :ARG2 (p / peter))",
-         'Same frames. Only b is in the passive. Graphs do not tell "gave" from "given".'),
+         "Same frames. Only b is in the passive."),
         ("It was written by Sam and was filmed by Kim.", "It was written by Kim and filmed by Sam.",
          '(a / and :op1 (w / write-01 :ARG0 (s / sam) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (k / kim) :ARG1 i))',
          '(a / and :op1 (w / write-01 :ARG0 (k / kim) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (s / sam) :ARG1 i))',
-         'Same frames; "Sam" and "Kim" swap roles in "written" and "filmed". Graphs leave out "was" in a.'),
+         'Same frames; "Sam" and "Kim" swap roles in "written" and "filmed".'),
         ("The Oka joins the longer Volga.", "The Volga joins the Oka.",
          "(j / join-01 :ARG0 (o / oka) :ARG1 (v / volga :ARG1-of (l / long-03)))",
          "(j / join-01 :ARG0 (v / volga) :ARG1 (o / oka))",
@@ -401,8 +391,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Bombs kill at least 16 in the Iraqi capital.", "Bombs kill at least 47 in Baghdad.",
          "(k / kill-01 :ARG0 (b / bomb) :ARG1 (p / person :quant (a / at-least :op1 16)) :time (c / capital :quant 1))",
          "(k / kill-01 :ARG0 (b / bomb) :ARG1 (p / person :quant (a / at-least :op1 47)) :location (c / baghdad))",
-         ('Same frames and roles; "at least 16" in a, "at least 47" in b; "Iraqi capital" in a, "Baghdad" in b. Not '
-          'in the graphs: "Iraqi" in a.')),
+         'Same frames and roles; "at least 16" in a, "at least 47" in b; "Iraqi capital" in a, "Baghdad" in b.'),
         ("More than 40 people died.", "Over 40 people died.",
          "(d / die-01 :ARG1 (p / person :quant (m / more-than :op1 40)))",
          "(d / die-01 :ARG1 (p / person :quant 40) :location (o / over))",
@@ -415,16 +404,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("They have two sons and a daughter.", "They have two daughters and a son.",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (s / son :quant 2) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (d / daughter :quant 2) :op2 (s / son)))",
-         ('Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b. '
-          '"sons" and "daughter" change places, not their roles.')),
+         'Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b.'),
         ("The roof of the house leaks.", "The house's roof leaks.",
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
-         ('The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles. '
-          'Graphs leave out "of the" in a, "\'s" in b.')),
+         'The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles.'),
         ("He said nothing.", "He did not say anything.",
          "(s / say-01 :ARG0 (h / he) :ARG1 (n / nothing))",
          "(s / say-01 :ARG0 (h / he) :ARG1 (a / anything) :polarity -)",
-         'Both have "He" and "said"; only b says "anything". Both negate: "nothing" in a, "not" in b.'),
+         'Both have "He" and "said"; both negate: "nothing" in a, "not" in b; only b says "anything".'),
         ("My father's brother sings.", "My brother's father sings.",
          ("(s / sing-01 :ARG0 (p / person :ARG0-of (h / have-rel-role-91 :ARG0 (q / person) :ARG1 (i / i) "
           ":ARG2 (b / brother) :ARG2 (f / father)) :ARG0-of (k / have-rel-role-91 :ARG0 q :ARG1 i :ARG2 f :ARG2 b)))"),
@@ -434,7 +421,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"brother" change places.')),
         ("It ends at 5 pm.", "It ends at 17:00.",
          '(e / end-01 :time (d / date-entity :time "5:00"))', '(e / end-01 :time (d / date-entity :time "17:00"))',
-         'Same frames. "5 pm" in a is "17:00" in b. Not in the graphs: "5 pm" in a.'),
+         'Same frames. "5 pm" in a is "17:00" in b.'),
         ("I sing 😍", "I sing 😡",
          "(s / sing-01 :ARG0 (i / i))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "😍" in a, "😡" '
@@ -453,7 +440,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A team of five left.", "Five teams left.",
          "(l / leave-11 :ARG0 (t / team :consist-of (p / person :quant 5)))",
          "(l / leave-11 :ARG0 (t / team :quant 5))",
-         'Same frames and roles; "A team" in a, "Five teams" in b. Graphs leave out "of" in a.'),
+         'Same frames and roles; "A team" in a, "Five teams" in b.'),
         ("It rose in May but fell in June.", "It fell in May but rose in June.",
          "(c / contrast-01 :ARG1 (r / rise-01 :time (m / may)) :ARG2 (f / fall-01 :time (j / june)))",
          "(c / contrast-01 :ARG1 (f / fall-01 :time (m / may)) :ARG2 (r / rise-01 :time (j / june)))",
@@ -465,7 +452,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog gave the cat a bone.", "The dog gave a bone to the cat.",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG1 (c / cat))",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG2 (c / cat))",
-         'Same frames. "cat" and "bone" change places, not their roles. Graphs leave out "to" in b.'),
+         'Same frames. "cat" and "bone" change places, not their roles.'),
         ("The cat that the dog bit slept.", "The cat that bit the dog slept.",
          "(s / sleep-01 :ARG0 (c / cat :ARG1-of (b / bite-01 :ARG0 (d / dog))))",
          "(s / sleep-01 :ARG0 (c / cat :ARG0-of (b / bite-01 :ARG1 (d / dog))))",
@@ -484,34 +471,33 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann drove her car to Mary.", "Mary drove Ann's car.",
          "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
          ('Both have "Ann", "drove", "car" and "Mary"; only a says "her". Words that both have come in another '
-          'order: "drove" and "Mary". Graphs leave out "to" in a. Not in the graphs: "Mary" in a and "Ann" in b.')),
+          'order: "drove" and "Mary".')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
          'The parser sees no difference: both have the same graph. "off" has another place.'),
         ("He ran from Oslo to Rome.", "He ran to Oslo from Rome.",
          "(r / run-02 :ARG0 (h / he))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "from" and '
-          '"to" change places. Not in the graphs: "Oslo" and "Rome" in both.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "from" and "to" '
+          'change places.')),
         ("You don't have to come.", "You must not come.",
          "(c / come-01 :polarity - :ARG1 (y / you))",
          "(o / obligate-01 :ARG2 (c / come-01 :polarity - :ARG1 (y / you)))",
          'Both have "You" and "come"; "n\'t" has another place.'),
         ("It is not uncommon.", "It is common.",
          "(c / common :polarity - :domain (i / it))", "(c / common :domain (i / it))",
-         ('Same concepts; "uncommon" in a negates "common" in b; only a negates "uncommon" ("not"). The two '
-          "negations in a may cancel out, so both may mean the same.")),
+         ('Same concepts; "uncommon" in a negates "common" in b; only a negates "uncommon" ("not"), but its two '
+          'negations may cancel out.')),
         ("It is not impossible that the bridge falls.", "It is possible that the bridge falls.",
          "(f / fall-01 :polarity - :ARG1 (b / bridge))", "(p / possible-01 :ARG1 (f / fall-01 :ARG1 (b / bridge)))",
          ('Both have "It", "bridge" and "falls"; "impossible" in a negates "possible" in b; only a has the negation '
-          '"not": the parser reads that it negates "falls". The two negations in a may cancel out, so both may mean '
-          'the same. Not in the graphs: "impossible" in a.')),
+          '"not": the parser reads that it negates "falls", but its two negations may cancel out.')),
         ("Yes.", "No.",
          "(y / yes)", "(n / no)",
          'No content word in common; only b has the negation "No"; only a says "Yes".'),
         ("Preheat the oven before mixing.", "Mix before preheating the oven.",
          "(p / preheat :ARG1 (o / oven) :time (b / before :op1 (m / mix-01)))",
          "(m / mix-01 :time (b / before :op1 (p / preheat :ARG1 (o / oven))))",
-         'Same frames; "mixing" has another place. Graphs do not tell "Preheat" from "preheating".'),
+         'Same frames; "mixing" has another place.'),
         ("Smoke in the kitchen.", "There is fire in the kitchen.",
          "(s / smoke-02 :location (k / kitchen))", "(f / fire :location (k / kitchen))",
          'Both have "kitchen"; "Smoke" in a, "fire" in b.'),
@@ -523,12 +509,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He ain't here.", "He is here.",
          "(b / be-located-at-91 :polarity - :ARG1 (h / he) :ARG2 (e / here))",
          "(b / be-located-at-91 :ARG1 (h / he) :ARG2 (e / here))",
-         'Same frames and roles; only a negates "ain\'t" ("n\'t"). Graphs do not tell "ain\'t" from "is".'),
+         'Same frames and roles; only a negates "ain\'t" ("n\'t").'),
         ("Who wrote Hamlet?", "Who was Hamlet written by?",
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
-         ('The parser sees no difference: both have the same graph. Only b is in the passive. Graphs do not tell '
-          '"wrote" from "written" and leave out "was" in b, "by" in b.')),
+         "The parser sees no difference: both have the same graph. Only b is in the passive."),
         ("The book lay on the table by the door.", "The book was on the table by the door.",
          "(l / lie-07 :ARG1 (b / book) :ARG2 (t / table :location (d / door)))",
          "(b / book :location (t / table :location (d / door)))",
@@ -554,13 +539,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (g / get-01 :ARG1 (t / other))))",
          "(b / benefit-01 :ARG1 (o / one) :time (a / after :op1 (t / other)))",
          ('Both have "benefits", "doing", "one", "getting" and 1 more; "doing" and "getting" change places around '
-          '"after". Not in the graphs: "doing" in both and "getting" in b.')),
+          '"after".')),
         ("The index marked it from corrupt to very clean.", "The very clean marked the corrupt from index to it.",
          "(m / mark-01 :ARG0 (i / index) :ARG1 (t / it) :source (c / corrupt) :direction (e / clean))",
          "(m / mark-02 :ARG0 (e / clean) :ARG1 (c / corrupt-01) :source (i / index) :direction (t / it))",
          ('Both have "index", "marked", "it", "corrupt" and 2 more; the same words come in another order. The parser '
-          'is unsure of "marked" and "corrupt", which it reads differently in a and in b. Graphs leave out "the" in b. '
-          'Not in the graphs: "very" in both.')),
+          'is unsure of "marked" and "corrupt", which it reads differently in a and in b.')),
         ("He paid $50 for two tickets.", "He paid $2 for fifty tickets.",
          "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 50) :ARG3 (t / ticket :quant 2))",
          "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 2) :ARG3 (t / ticket :quant 50))",
@@ -568,16 +552,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Prices fell from 100 to 80 euros.", "Prices fell to 80 euros from 100.",
          "(f / fall-01 :ARG1 (p / price) :ARG3 100 :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
          "(f / fall-01 :ARG1 (p / price) :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
-         'Same frames; the same words come in another order. Not in the graphs: "100" in b.'),
+         "Same frames; the same words come in another order."),
         ("No more than 20 people came.", "At most 20 people came.",
          "(c / come-01 :ARG1 (p / person :quant (m / more-than :polarity - :op1 20)))",
          "(c / come-01 :ARG1 (p / person :quant (a / at-most :op1 20)))",
-         ('Same frames and roles. "No more than 20" in a is "At most 20" in b. Not in the graphs: "No more than" in a '
-          'and "At most" in b.')),
+         'Same frames and roles. "No more than 20" in a is "At most 20" in b.'),
         ("Nothing is impossible.", "Everything is possible.",
          "(i / impossible :polarity - :domain (n / nothing))", "(p / possible-01 :ARG1 (e / everything))",
          ('No content word in common; "impossible" in a negates "possible" in b; only a negates "impossible" '
-          '("Nothing"), b has "Everything". The two negations in a may cancel out, so both may mean the same.')),
+          '("Nothing"), b has "Everything", but its two negations may cancel out.')),
         ("Please don't feed the ducks.", "Please feed the ducks.",
          "(f / feed-01 :polarity - :ARG0 (y / you) :ARG2 (d / duck))",
          "(f / feed-01 :ARG2 (d / duck :mod (p / please)))",
@@ -588,8 +571,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "Both have the same words in the same order, with other punctuation."),
         ("It fails if n < 0.", "It fails if n>0.",
          "(f / fail-01 :ARG0 (i / it) :condition (z / 0))", "(f / fail-01 :ARG0 (i / it) :condition (z / 0))",
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "<" in a, ">" in b. '
-          'Not in the graphs: "n" in both.')),
+         'The parser sees no difference: both have the same graph, though the sentences differ; "<" in a, ">" in b.'),
         ("It uses HTTPS.", "It uses HTTP.",
          "(u / use-01 :ARG0 (i / it) :ARG1 (h / https))", "(u / use-01 :ARG0 (i / it) :ARG1 (h / http))",
          'Same frames; "HTTPS" in a, "HTTP" in b.'),
@@ -600,7 +582,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It takes two and a half hours.", "It takes 2.5 hours.",
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2 :unit (h / hour)))',
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2.5 :unit (h / hour)))',
-         ('Same frames and roles. "two and a half" in a is "2.5" in b. Not in the graphs: "and a half" in a.')),
+         'Same frames and roles. "two and a half" in a is "2.5" in b.'),
         ("See http://a.org/a.", "See http://a.org/b.", "(s / see-01)", "(s / see-01)",
          ('The parser sees no difference: both have the same graph, though the sentences differ; "http://a.org/a" '
           'in a, "http://a.org/b" in b. Not in the graphs: "http://a.org/a" in a and "http://a.org/b" '
@@ -611,8 +593,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; "C++" in a, "C" in b.'),
         ("If he can't lift it and can't make it, he sleeps.", "He can't lift it and sleeps.",
          "(s / sleep-01 :ARG0 (h / he) :condition (l / lift-01 :ARG0 h))", "(s / sleep-01 :ARG0 (h / he))",
-         ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; a says "can" once more; '
-          'only a says "If" and "make it, he". Not in the graphs: "make" in a and "lift" in b.')),
+         ('Both have "he", "lift", "it" and "sleeps"; a has the negation "n\'t" once more; only a says "If" and '
+          '"make it, he".')),
         ("AI helps.", "NT helps.", "(h / help-01 :ARG0 (a / ai))", "(h / help-01 :ARG0 (n / nt))",
          'Both have "helps"; "AI" in a, "NT" in b.'),
         ("He is not a legend.", "Without him it would not be the same.",
@@ -647,7 +629,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He won three of five games.", "He won five of three games.",
          "(w / win-01 :ARG0 (h / he) :ARG1 (g / game :quant 3))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "three" and "five" '
-          'change places. Not in the graphs: "five" in both.')),
+          'change places.')),
         ("The U.S. army told us.", "The US army told us.",
          '(t / tell-01 :ARG0 (a / army :mod (c / country :name (n / name :op1 "US"))) :ARG2 (w / we))', None,
          'The parser sees no difference: both have the same graph. Graphs do not tell "U.S." from "US".'),
@@ -695,8 +677,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(h / have-03 :ARG0 (p / ann) :ARG1 (c / child))",
          'Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They"; only b says "has".'),
         ("It cost ² dozen.", "It cost 2 dozen.", "(c / cost-01 :ARG1 (i / it))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "² dozen" in a, '
-          '"2 dozen" in b. Not in the graphs: "dozen" in both, "²" in a and "2" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "² dozen" in a, "2 '
+          'dozen" in b. Not in the graphs: "²" in a and "2" in b.')),
         ("It cost $1.234.567m.", "It cost ².", "(c / cost-01 :ARG1 (i / it))", "(c / cost-01 :ARG1 (i / it))",
          ('The parser sees no difference: both have the same graph, though the sentences differ; "$1.234.567m" in a, '
           '"²" in b. Not in the graphs: "$1.234.567m" in a and "²" in b.')),
@@ -710,7 +692,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It closed $2.1m.", "It closed $2.1 million.",
          "(c / close-01 :ARG0 (i / it) :ARG1 (m / monetary-quantity :quant 2 :unit (e / euro)))",
          "(c / close-01 :ARG0 (i / it) :ARG1 (m / monetary-quantity :quant 2100000 :unit (d / dollar)))",
-         'Same frames and roles. "$2.1m" in a is "$2.1 million" in b. Not in the graphs: "$2.1m" in a.'),
+         'Same frames and roles. "$2.1m" in a is "$2.1 million" in b.'),
         ("Big firms sold big cars.", "Big firms bought big cars.",
          "(s / sell-01 :ARG0 (f / firm :mod (b / big)) :ARG1 (c / car :mod (d / big)))",
          "(s / buy-01 :ARG0 (f / firm :mod (b / big)) :ARG1 (c / car :mod (d / big)))",
@@ -724,31 +706,30 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He" and "cars"; "has" in a, "sold these" in b.'),
         ("The dog met the breed of the dog.", "The dog met.",
          "(m / meet-03 :ARG0 (d / dog) :ARG1 (b / breed-01 :ARG1 (e / dog)))", "(m / meet-03 :ARG0 (d / dog))",
-         'Both have "dog" and "met"; only a says "breed"; a says "dog" once more.'),
+         'Both have "dog" and "met"; only a says "breed".'),
         ("He sang and sang to us.", "He sang to us.",
          "(a / and :op1 (s / sing-01 :ARG0 (h / he) :ARG2 (w / we)) :op2 (t / sing-01 :ARG0 h))",
          "(s / sing-01 :ARG0 (h / he) :ARG2 (w / we))",
          'Both have "He", "sang" and "us"; a says "sang" once more.'),
         ("The US sends aid.", "The US sends us aid.", "(s / send-01 :ARG1 (a / aid))",
          "(s / send-01 :ARG1 (a / aid) :ARG2 (w / we))",
-         'Both have "US", "sends" and "aid"; only b says "us". Not in the graphs: "US" in both.'),
+         'Both have "US", "sends" and "aid"; only b says "us".'),
         ("anna wept.", "bob wept.", '(w / weep-01 :ARG0 (p / person :name (n / name :op1 "anna")))',
          '(w / weep-01 :ARG0 (p / person :name (n / name :op1 "bob")))',
          'Same roles; "anna" in a, "bob" in b.'),
         ("Lol we met Oslo.", "We met Oslo.", '(m / meet-03 :ARG0 (p / person :name (n / name :op1 "Lol")))',
          "(m / meet-03 :ARG0 (w / we))",
-         'Same frames; only a says "Lol". Not in the graphs: "Oslo" in both and "we" in a.'),
+         'Same frames; only a says "Lol".'),
         ("Who won? Kids.", "Who won?", "(w / win-01 :ARG0 (k / kid))", "(w / win-01 :ARG0 (a / amr-unknown))",
          'Same frames; only a says "Kids".'),
         ("In 1827, fifty thousand kids slept.", "In eighteen hundred and twenty-seven, fifty-thousand kids slept.",
          "(s / sleep-01 :ARG0 (k / kid :quant 50000))", "(s / sleep-01 :ARG0 (k / kid))",
-         ('Same frames and roles. "1827" in a is "eighteen hundred and twenty-seven" in b. "fifty thousand" in '
-          'a is "fifty-thousand" in b. Not in the graphs: "1827, fifty thousand" in a and '
-          '"eighteen hundred" and "twenty-seven, fifty-thousand" in b.')),
+         ('Same frames and roles. "1827" in a is "eighteen hundred and twenty-seven" in b. "fifty thousand" in a is '
+          '"fifty-thousand" in b.')),
         ("It lasts half an hour.", "It lasts 30 minutes.",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :unit (h / hour)))",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :quant 30 :unit (m / minute)))",
-         'Same frames and roles. "half an hour" in a is "30 minutes" in b. Not in the graphs: "half" in a.'),
+         'Same frames and roles. "half an hour" in a is "30 minutes" in b.'),
         ("It began on 4/5/1990.", "It began on 5 April 1990.", "(b / begin-01 :ARG1 (i / it))",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :day 5 :month 4 :year 1990))",
          ('Same frames and roles; "4/5/1990" in a, "5 April" in b. Not in the graphs: "4/5/1990" in a.')),
@@ -761,8 +742,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same roles; "litres" in a, "gallons" in b.'),
         ("Praise to Kim aka Sam.", "Praise 2 Sam aka Kim.",
          f"(r / praise-01 :ARG1 {KIM} :ARG1 {SAM})", f"(r / praise-01 :ARG1 {SAM} :ARG2 {KIM})",
-         ('Same frames and names; "Kim" and "Sam" change places; only b says "2". Not in the graphs: "aka" in both '
-          'and "2" in b.')),
+         'Same frames and names; "Kim" and "Sam" change places; only b says "2".'),
         ("Damn rest in peace.", "Rest in peace.",
          "(r / rest-01 :mod (d / damn) :location (p / peace))", "(r / rest-01 :mode imperative :location (p / peace))",
          'Both have "rest" and "peace"; only a says "Damn".'),
@@ -810,8 +790,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only b has the negation "not": the parser reads that it negates "hear".'),
         ("He came to us, so we send cubs.", "He came, so we send cubs to us.",
          "(s / send-01 :ARG1 (c / cub) :ARG2 (w / we))", "(s / send-01 :ARG0 (w / we) :ARG1 (c / cub))",
-         ('Same frames; the same words come in another order, and the parser reads other roles in "send". Not in '
-          'the graphs: "He came" in both.')),
+         'Same frames; the same words come in another order, and the parser reads other roles in "send".'),
         ("Tell the difference between heat and warmth.", "Tell the big difference between warmth and heat.",
          "(t / tell-01 :ARG1 (d / differ-02 :ARG1 (h / heat) :ARG2 (w / warmth)))",
          "(t / tell-01 :ARG1 (d / differ-02 :mod (b / big) :ARG1 (w / warmth) :ARG2 (h / heat)))",
@@ -823,16 +802,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'and "slept".')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
-         ('Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "$2,800 or 12 '
-          'percent". Not in the graphs: "$300" and "$2,800" in both and "12 percent" in a.')),
+         'Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "$2,800 or 12 percent".'),
         ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[1]} :op2 {SAM}))",
          'Same frames, roles, names and quantities. "Sam" and "Kim" change places, not their roles.'),
         ("It won ten games and the other ten games.", "It won ten games and all ten.",
          "(w / win-01 :ARG0 (i / it) :ARG1 (g / game :quant 10))", "(w / win-01 :ARG0 (i / it) :ARG1 (g / game))",
-         ('Same roles; only b says "all ten"; only a says "other"; a says "games" once more. Not in the graphs: '
-          '"other" in a and "ten" in b.')),
+         'Same roles; only b says "all ten"; only a says "other".'),
         ("A change of competition policy.", "A change of policies on competition.",
          "(c / change-01 :ARG1 (p / policy :topic (o / competition)))",
          "(c / change-01 :ARG1 (p / policy :mod (o / competition)))",
@@ -844,10 +821,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sam Lee met Kim Jones.", "Kim Lee met Sam Jones.",
          '(m / meet-03 :ARG0 (p / person :name "Sam Lee") :ARG1 (q / person :name "Kim Jones"))',
          '(m / meet-03 :ARG0 (p / person :name "Kim Lee") :ARG1 (q / person :name "Sam Jones"))',
-         'Same frames; "Sam" and "Kim" swap roles in "met". Not in the graphs: "Lee" and "Jones" in both.'),
+         'Same frames; "Sam" and "Kim" swap roles in "met".'),
         ("The US won.", "The U.S. lost.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "US")))',
          '(l / lose-03 :ARG0 (c / country :name (n / name :op1 "U.S.")))',
-         'Same names; "won" in a, "lost" in b. Graphs do not tell "US" from "U.S.".'),
+         'Same names; "won" in a, "lost" in b.'),
         ("RIP Steve.", "Steve died.", '(r / rip-01 :ARG1 (p / person :name (n / name :op1 "Steve")))',
          '(d / die-01 :ARG1 (p / person :name (n / name :op1 "Steve")))',
          'Same names; only a says "RIP"; only b says "died".'),
@@ -860,8 +837,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; "as soon as possible" in a and "ASAP" in b may be the same.'),
         ("His height is known.", "His hight is known.", "(k / know-01 :ARG1 (h / height))",
          "(k / know-01 :ARG1 (h / hight))",
-         ('Same frames; "height" in a and "hight" in b are spelt alike, perhaps one word. Not in the graphs: "His" '
-          'in both.')),
+         'Same frames; "height" in a and "hight" in b are spelt alike, perhaps one word.'),
         ("Around 250 kids came.", "Over 250 kids came.", "(c / come-01 :ARG1 (k / kid :quant 250))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Around 250 kids" '
           'in a, "Over 250 kids" in b.')),
@@ -887,10 +863,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "Move", "Ada" and "3.11"; only a says "3.9"; only a says "from".'),
         ("6% of children slept.", "6 per cent of children slept.",
          "(s / sleep-01 :ARG0 (c / child :quant (p / percentage-entity :value 6)))", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "per cent" in b.'),
+         "The parser sees no difference: both have the same graph."),
         ("It fell 28 points, or 2 percent.", "It fell 30, or 2 percent.",
          "(f / fall-01 :ARG1 (i / it) :ARG2 (p / point :quant 28))", "(f / fall-01 :ARG1 (i / it) :ARG2 30)",
-         'Same frames; "28 points" in a, "30" in b. Not in the graphs: "2 percent" in both.'),
+         'Same frames; "28 points" in a, "30" in b.'),
         # Another verb is no second way to name two objects.
         ("John called Mary.", "Mary talked to John.",
          ('(c / call-02 :ARG0 (p / person :name (n / name :op1 "John")) :ARG1 (q / person :name (m / name :op1 '
@@ -912,17 +888,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"sleeps"; only b says "and".')),
         ("Run make now.", "Run test now.",
          "(r / run-01 :ARG1 (m / make) :time (n / now))", "(t / test-01 :time (n / now))",
-         'Both have "Run" and "now"; "make" in a, "test" in b. Not in the graphs: "Run" in b.'),
+         'Both have "Run" and "now"; "make" in a, "test" in b.'),
         ("Take four grams of sugar.", "Take 4 g of sugar.",
          ("(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant (m / mass-quantity :quant 4 "
           ":unit (g / gram))))"),
          "(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant 4))",
-         'Same frames and roles. "four" in a is "4" in b. Graphs do not tell "grams" from "g".'),
+         'Same frames and roles. "four" in a is "4" in b.'),
         # Without an agent, a verb may be a participle.
         ("This is a list of songs sung in Rome.", "This is, in Rome, a list of songs that are sung.",
          "(l / list :consist-of (s / song :ARG1-of (i / sing-01 :location (r / rome))))", None,
-         ('The parser sees no difference: both have the same graph. "Rome" has another place. Graphs leave out "that" '
-          'in b.')),
+         'The parser sees no difference: both have the same graph. "Rome" has another place.'),
         # Both graphs negate a word, of which one has a prefix or suffix.
         ("People escaped unharmed.", "People were not hurt.",
          "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
@@ -933,7 +908,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Words that '
-          'both have come in another order: "said" and "monster". Graphs leave out "that" in b.')),
+          'both have come in another order: "said" and "monster".')),
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
          'Same roles; only a says "2"; only a says "No.".'),
@@ -965,16 +940,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG0-of (a / act-01)) :ARG2 (s / sister))))"),
          ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG2 (s / sister)) :ARG0-of (l / live-01 "
           ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
-         ('Same frames; "actor" has another place, and the parser reads another role in "lives". Not in the graphs: '
-          '"Rome" in both.')),
+         'Same frames; "actor" has another place, and the parser reads another role in "lives".'),
         ("I can't sing.", "I couldn't sing.", "(p / possible-01 :polarity - :ARG1 (s / sing-01 :ARG0 (i / i)))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "can" in a, "could" '
           'in b.')),
         # Two negations of one thing may cancel out, not those of two clauses.
         ("The plot was likely, yet I slept.", "The plot was unlikely, yet I didn't sleep.", "(s / sleep-01)",
          "(s / sleep-01 :polarity -)",
-         ('Same frames; "unlikely" in b negates "likely" in a; only b negates "sleep" ("n\'t"). Not in the graphs: '
-          '"plot" and "yet I" in both, "likely" in a and "unlikely" in b.')),
+         'Same frames; "unlikely" in b negates "likely" in a; only b negates "sleep" ("n\'t").'),
         ("You have to leave.", "You don't have to leave.", "(l / leave-11 :ARG0 (y / you))",
          "(l / leave-11 :polarity - :ARG0 (y / you))",
          'Same frames and roles; only b has the negation "n\'t": the parser reads that it negates "leave".'),
@@ -984,13 +957,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"on" in b.')),
         ("Taxes rose by $3 to $30.", "Taxes rose by 3 percent to $30.", "(r / rise-01 :ARG1 (t / tax))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "$3" in a, "3 '
-          'percent" in b. Not in the graphs: "$30" in both, "$3" in a and "3 percent" in b.')),
+          'percent" in b. Not in the graphs: "percent" in b.')),
         ("The fee is $3.", "The fee is 3 percent.", "(f / fee)", "(t / thing)",
-         ('Both have "fee"; "$3" in a, "3 percent" in b. Not in the graphs: "$3" in a and "fee" and "3 percent" in '
-          'b.')),
+         'Both have "fee"; "$3" in a, "3 percent" in b. Not in the graphs: "percent" in b.'),
         ("More than a dozen boys ate half a dozen eggs.", "More than twelve boys ate six eggs.",
          "(e / eat-01 :ARG0 (b / boy :quant 12) :ARG1 (g / egg :quant 6))", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "More" in both.'),
+         "The parser sees no difference: both have the same graph."),
         ("Mr Lee met Mr Kim.", "Lee met Kim.", "(m / meet-02 :ARG0 (l / lee) :ARG1 (k / kim))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr". Not '
           'in the graphs: "Mr" in a.')),
@@ -1009,7 +981,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The rope is 2 m long.", "The rope is 200 cm long.",
          "(l / long-03 :ARG1 (r / rope) :quant 2)",
          "(l / long-03 :ARG1 (r / rope) :ARG2 (d / distance-quantity :quant 200 :unit (c / cm)))",
-         'Same frames. "2 m long" in a is "200 cm" in b. Not in the graphs: "m" in a.'),
+         'Same frames. "2 m long" in a is "200 cm" in b.'),
         ("It weighs half a kilo.", "It weighs 500 grams.",
          "(w / weigh-01 :ARG1 (i / it) :ARG3 (m / mass-quantity :quant 0.5 :unit (k / kilo)))",
          "(w / weigh-01 :ARG1 (i / it) :ARG3 (m / mass-quantity :quant 500 :unit (g / gram)))",
@@ -1020,7 +992,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles. "3-4" in a is "three to four" in b.'),
         ("Give .5 mg of morphine.", "Give 5 mg of morphine.",
          "(g / give-01 :ARG1 (m / morphine :quant 0.5))", "(g / give-01 :ARG1 (m / morphine :quant 5))",
-         'Same frames and roles; ".5 mg of morphine" in a, "5 mg of morphine" in b. Not in the graphs: "mg" in both.'),
+         'Same frames and roles; ".5 mg of morphine" in a, "5 mg of morphine" in b.'),
         ("The nineteenth guest sang on the twenty-first.", "The 19th guest sang on the 21st.",
          "(s / sing-01 :ARG0 (g / guest :ord (o / ordinal-entity :value 19)) :time (d / date-entity :day 21))", None,
          "The parser sees no difference: both have the same graph."),
@@ -1035,8 +1007,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.'),
         ("Give not less than 30 days of notice.", "Give at least 30 days of notice.",
          "(g / give-01 :ARG1 (n / notice :duration (t / temporal-quantity :quant 30 :unit (d / day))))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "not less than" in a and "at '
-          'least" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("He likes Team A.", "He likes Team B.", "(l / like-01 :ARG0 (h / he) :ARG1 (t / team))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "A" in a, "B" in b. '
           'Not in the graphs: "A" in a and "B" in b.')),
@@ -1049,17 +1020,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"aspirin" and "statins" change places.')),
         ("The barber cut himself.", "The barber cut him.",
          "(c / cut-01 :ARG0 (b / barber) :ARG1 b)", "(c / cut-02 :ARG0 (b / barber) :ARG1 (h / he))",
-         ('Both have "barber" and "cut"; "himself" in a refers back, "him" in b to someone else. The parser is unsure '
-          'of "cut", which it reads differently in a and in b.')),
+         'Both have "barber" and "cut"; "himself" in a refers back, "him" in b to someone else.'),
         ("He doesn't have any money.", "He has no money.",
          "(h / have-03 :polarity - :ARG0 (h2 / he) :ARG1 (m / money))",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (m / money :polarity -))",
-         'Same frames and roles; "any money" in a, "money" in b. Both negate: "n\'t" in a, "no" in b.'),
+         'Same roles; both negate: "n\'t" in a, "no" in b; "any money" in a, "money" in b.'),
         ("We may not sell it unless Ann agrees.", "We may sell it if Ann agrees.",
          "(p / permit-01 :polarity - :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01 :polarity -))",
          "(p / permit-01 :ARG1 (s / sell-01 :ARG0 (w / we)) :condition (a / agree-01))",
-         ('Same roles; only a has the negation "not": the parser reads that it negates "may" and "agrees"; "unless" in '
-          'a, "if" in b. Not in the graphs: "Ann" in both.')),
+         ('Same roles; only a has the negation "not": the parser reads that it negates "may" and "agrees"; "unless" '
+          'in a, "if" in b.')),
         ("The buyer sued the seller.", "The seller sued the buyer.",
          "(s / sue-02 :ARG0 (p / person :ARG0-of (b / buy-01)) :ARG1 (p2 / person :ARG0-of (s2 / sell-01)))",
          "(s / sue-02 :ARG0 (p / person :ARG0-of (s2 / sell-01)) :ARG1 (p2 / person :ARG0-of (b / buy-01)))",
@@ -1071,8 +1041,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Profits rose 3.5% to $4.2 million.", "Profits rose 4.2% to $3.5 million.",
          "(r / rise-01 :ARG1 (p / profit) :ARG2 (p2 / percentage-entity :value 3.5))",
          "(r / rise-01 :ARG1 (p / profit) :ARG2 (p2 / percentage-entity :value 4.2))",
-         ('Same frames and roles; "3.5%" in a, "4.2%" in b; "$4.2 million" in a, "$3.5 million" in b. Not in the '
-          'graphs: "million" in both, "$4.2" in a and "$3.5" in b.')),
+         'Same frames and roles; "3.5%" in a, "4.2%" in b; "$4.2 million" in a, "$3.5 million" in b.'),
         ("Ten boys aged 12 were lost.", "Twelve boys aged 10 were lost.",
          "(l / lose-02 :ARG1 (b / boy :quant 10 :ARG1-of (a / age-01 :ARG2 12)))",
          "(l / lose-02 :ARG1 (b / boy :quant 12 :ARG1-of (a / age-01 :ARG2 10)))",
@@ -1100,27 +1069,23 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He has a son and daughters.", "He has daughters and sons.",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (s / son) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (d / daughter) :op2 (s / son)))",
-         'Same frames and roles. "son" and "daughters" change places, not their roles. Graphs leave out "a" in a.'),
+         'Same frames and roles. "son" and "daughters" change places, not their roles.'),
         ("Sales hit $1,500 million.", "Sales hit $1.5 billion.", "(h / hit-01 :ARG1 (s / sale))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "$1,500 million" in a and "$1.5 '
-          'billion" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("They sold 1,200 thousand tons.", "They sold half a million tons.", "(s / sell-01 :ARG1 (t / ton))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "1,200 thousand tons" '
-          'in a, "half a million tons" in b. Not in the graphs: "They" in both, "1,200 thousand" in a and "half a '
-          'million" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "1,200 thousand '
+          'tons" in a, "half a million tons" in b. Not in the graphs: "1,200 thousand" in a and "half a million" in '
+          'b.')),
         ("It lasts 2 hours and 30 minutes.", "It lasts 150 minutes.",
          "(l / last-01 :ARG1 (i / it))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "minutes" in both, "2 hours" '
-          'and "30" in a and "150" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("The rope is 2.3 m long.", "The rope is 230 cm long.", "(l / long-03 :ARG1 (r / rope))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "2.3 m" in a and "230 cm" in '
-          'b.')),
+         "The parser sees no difference: both have the same graph."),
         ("Call at nine o'clock.", "Call at nine.", "(c / call-02 :time 9)", None,
          'The parser sees no difference: both have the same graph. Graphs leave out "o\'clock" in a.'),
         ("The employer moved northeast.", "The employee moved northwest.", "(m / move-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "employer" in a, '
-          '"employee" in b; "northeast" in a, "northwest" in b. Not in the graphs: "employer" and "northeast" in a and '
-          '"employee" and "northwest" in b.')),
+          '"employee" in b; "northeast" in a, "northwest" in b.')),
         ("The winner left.", "The winter left.", "(l / leave-11)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "winner" in a, '
           '"winter" in b. Not in the graphs: "winner" in a and "winter" in b.')),
@@ -1144,61 +1109,51 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat".'),
         ("Boy, 5, saves sister, 3.", "Boy, 3, saves sister, 5.",
          "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
-         ('Same frames and roles; "5" and "3" change places. Not in the graphs: "sister, 3" in both and "5" '
-          'in b.')),
+         'Same frames and roles; "5" and "3" change places.'),
         ("Rome 2, Oslo 1", "Oslo 1, Rome 2", "(s / score-01 :ARG1 (c / city :quant 2))", None,
-         ('The parser sees no difference: both have the same graph. "Rome" and "Oslo" change places. Not in the '
-          'graphs: "1" in both.')),
+         'The parser sees no difference: both have the same graph. "Rome" and "Oslo" change places.'),
         ("Double-check the list.", "Check the list twice.", "(d / double-check-01 :ARG1 (l / list))",
          "(c / check-01 :ARG1 (l / list) :frequency 2)",
-         ('Both have "list"; "Double-check" in a, "Check" in b; only b says "twice". Not in the graphs: "twice" in '
-          'b.')),
+         'Both have "list"; "Double-check" in a, "Check" in b; only b says "twice".'),
         ("Add 1 tbsp of oil.", "Add one tablespoon of oil.", "(a / add-02 :ARG1 (o / oil))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "tbsp" from "tablespoon". Not '
-          'in the graphs: "1 tbsp" in a and "one tablespoon" in b.')),
+         'The parser sees no difference: both have the same graph. Graphs do not tell "tbsp" from "tablespoon".'),
         ("It's not that I lied.", "I lied.", "(l / lie-08 :ARG0 (i / i) :ARG1-of (i2 / it :polarity -))",
          "(l / lie-08 :ARG0 (i / i))",
          'Both have "I" and "lied"; only a has the negation "not"; only a says "It".'),
         ("A quarter of them and two thirds of us left.", "25% of them and 2/3 of us left.", "(l / leave-11)", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "them" and "us" in both, '
-          '"A quarter" and "two thirds" in a and "25%" and "2/3" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("They are a third less likely to die.", "They are one-third less likely to die.", "(l / likely-01)", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "They", "less" and "die" '
-          'in both, "a third" in a and "one-third" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("It costs 50 cents.", "It costs $0.50.",
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 50 :unit (c2 / cent)))",
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 0.5 :unit (d / dollar)))",
          'Same frames and roles. "50 cents" in a is "$0.50" in b.'),
         ("He bought a $5 shirt.", "He bought a $5 hat.", "(b / buy-01 :ARG0 (h / he) :ARG1 (s / shirt))",
          "(b / buy-01 :ARG0 (h / he) :ARG1 (h2 / hat))",
-         'Both have "He", "bought" and "$5"; "shirt" in a, "hat" in b. Not in the graphs: "$5" in both.'),
+         'Both have "He", "bought" and "$5"; "shirt" in a, "hat" in b.'),
         ("Over a million kids slept.", "More than 1,000,000 kids slept.",
          "(s / sleep-01 :ARG0 (k / kid :quant 1000000))", None,
-         'The parser sees no difference: both have the same graph. Not in the graphs: "More" in b.'),
+         "The parser sees no difference: both have the same graph."),
         ("Some 20 kids ate almost ten eggs.", "Roughly 20 kids ate nearly ten eggs.",
          "(e / eat-01 :ARG0 (k / kid :quant 20) :ARG1 (g / egg :quant 10))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "Some" and "almost" in a '
-          'and "Roughly" and "nearly" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("Sen. Lee met Gov. Kim on Dec. 5.", "Senator Lee met Governor Kim on December 5.",
          "(m / meet-03 :ARG0 (l / lee) :ARG1 (k / kim) :time (d / date-entity :month 12 :day 5))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "Sen" from "Senator", '
-          '"Gov" from "Governor", "Dec" from "December". Not in the graphs: "Sen" and "Gov" in a and "Senator" '
-          'and "Governor" in b.')),
+         ('The parser sees no difference: both have the same graph. Graphs do not tell "Sen" from "Senator", "Gov" '
+          'from "Governor", "Dec" from "December".')),
         ("It was founded in 1998 by two kids.", "Two kids founded it in 1989.",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1998))",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1989))",
-         'Same frames and roles; only a says "1998"; only b says "1989". Only a is in the passive.'),
+         'Same frames and roles; only a says "1998"; only b says "1989".'),
         ("It fell 4.2% Monday.", "It fell 4.2 percent on Monday.", "(f / fall-01 :ARG1 (i / it))",
          "(f / fall-01 :ARG1 (i / it) :time (d / date-entity :weekday (m / monday)))",
-         ('Same roles; only b says "on". "4.2%" in a is "4.2 percent" in b. Not in the graphs: "4.2% Monday" in '
-          'a and "4.2 percent" in b.')),
+         'Same roles; only b says "on". "4.2%" in a is "4.2 percent" in b.'),
         ("The three-year-old boy slept.", "The 3-year-old boy slept.", "(s / sleep-01 :ARG0 (b / boy))", None,
-         ('The parser sees no difference: both have the same graph. Not in the graphs: "year-old" in both, '
-          '"three" in a and "3" in b.')),
+         "The parser sees no difference: both have the same graph."),
         ("He is two years old, not 18 months old.", "He is a 24-month-old, not an 18-month-old.",
          "(o / old :domain (h / he))", None,
          ('The parser sees no difference: both have the same graph. Graphs do not tell "months old" from "month-old" '
-          'and leave out "an" in b. Not in the graphs: "18" in both, "two" in a and "24" in b.')),
+          'and leave out "a" in b, "an" in b.')),
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
@@ -1206,7 +1161,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He asked whether she was ill.", 'He asked, "Are you ill?"', "(a / ask-01 :ARG0 (h / he) :ARG1 (i / ill-01))",
          None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "she"; '
-          'only b says "you". Graphs do not tell "was" from "Are". Not in the graphs: "she" in a and "you" in b.')),
+          'only b says "you".')),
         ("Never has he slept.", "He has never slept.", "(s / sleep-01 :polarity - :ARG0 (h / he) :time (e / ever))",
          None, "The parser sees no difference: both have the same graph."),
         ("A book lay on the desk.", "On the desk lay a book.", "(l / lie-07 :ARG1 (b / book) :ARG2 (d / desk))",
@@ -1214,21 +1169,20 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A car is driven by the man.", "A man's car is driven away.", "(d / drive-01 :ARG1 (c / car) :ARG0 (m / man))",
          None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "away"; '
-          '"man" has another place. Graphs leave out "\'s" in b. Not in the graphs: "away" in b.')),
+          '"man" has another place.')),
         ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says '
-          '"police". Only a is in the passive. Not in the graphs: "thief" and "river" in both and "police" in b.')),
+          '"police". Only a is in the passive.')),
         ("You like tea, don't you?", "You like tea.", "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea))",
          "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
-         ('Same roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
-          'question, b is not; a says "you" once more.')),
+         ('Same frames and roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
+          'question, b is not.')),
         ("Sam Lee and Kim Fox met Ann Lee.", "Ann Lee met Sam Lee and Kim Fox.", "(m / meet-03)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam Lee and Kim Fox" '
-          'and "Ann Lee" change places. Not in the graphs: "Sam Lee", "Kim Fox" and "Ann Lee" in both.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam Lee and Kim '
+          'Fox" and "Ann Lee" change places.')),
         ("A harp is being plucked by a man.", "A man is plucking a lute.",
          "(p / pluck-01 :ARG0 (m / man) :ARG1 (h / harp))", "(p / pluck-01 :ARG0 (m / man) :ARG1 (l / lute))",
-         ('Both have "plucked" and "man"; only a says "harp"; only b says "lute". Only a is in the passive. Graphs '
-          'do not tell "being" from "is", "plucked" from "plucking" and leave out "by" in a.')),
+         'Both have "plucked" and "man"; only a says "harp"; only b says "lute".'),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
@@ -1237,13 +1191,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A big dog saw the big cat chase him.", "A big dog saw him chase the big cat.",
          "(c / chase-01 :ARG0 (c2 / cat :mod (b / big)) :ARG1 (h / he))",
          "(c / chase-01 :ARG0 (h / he) :ARG1 (c2 / cat :mod (b / big)))",
-         ('Same frames; "big cat" and "him" swap roles in "chase". Not in the graphs: "dog saw" in both.')),
+         'Same frames; "big cat" and "him" swap roles in "chase".'),
         ("A boy aged 12 won.", "A boy aged 13 won.", "(w / win-01 :ARG0 (b / boy))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in b. '
-          'Not in the graphs: "aged" in both, "12" in a and "13" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in '
+          'b. Not in the graphs: "12" in a and "13" in b.')),
         ("The 77th round was a 7th pick.", "The 7th round was a 77th pick.", "(p / pick-01 :ARG1 (r / round))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "77th '
-          'round"; only b says "77th pick"; "round" has another place. Not in the graphs: "77th" and "7th" in both.')),
+          'round"; only b says "77th pick"; "round" has another place.')),
         ("Several people saw cats.", "A man saw several cats.",
          "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
@@ -1536,5 +1490,5 @@ def test_what_a_sentence_speaks_of_has_its_contractions_whole():
 def test_of_many_differences_the_three_most_telling_are_said_and_the_rest_is_counted():
     words = told("The old man sold his red car in Rome.", "The young man bought his blue car in Pisa.", "(m / man)")
     assert len([found for found in words.differences if found.aspect not in REMARKS]) == 4
-    assert "; 1 more difference. " in words.sentence
+    assert words.sentence.endswith("; 1 more difference.")
     assert words.differences[3].text not in words.sentence
