@@ -130,19 +130,17 @@ def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
     if texts.voice:
-        exchange = texts.exchange or ([], [])
-        parts = {stem for part in exchange for stem in part}
-        within = {*texts.voice} <= parts
-        # Besides the verb: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
-        others = [t for t in texts.tokens[0] if t.has_content and t.kind != "quantity" and t.stem not in parts][1:]
-        words = joined([_part(told, stems) for stems in (exchange if within else [[stem] for stem in texts.voice])])
+        parts = texts.exchange or ([], [])
+        within = {*texts.voice} <= {stem for part in parts for stem in part}
+        words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
+        frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
         verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
-            frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
-        elif texts.exchange and both.differ and (others or texts.differ_in_words()):
+        # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
+        elif texts.exchange and frames and {stem for stem, _ in moved}.difference(texts.voice):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")

@@ -59,7 +59,8 @@ class ComparedTexts:
         beside = {t.stem for pair in pairwise(others) for t in pair if tokens[by - 1].lower in {w.lower for w in pair}}
         if {"be", "by"} & beside:
             return None  # "was sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        subject = next((t.stem for t in reversed(tokens[: stems.index("be")]) if t.has_content), "")
+        before = reversed(tokens[: stems.index("be")])  # not "12" of "children under 12"
+        subject = next((t.stem for t in before if t.has_content and t.kind != "quantity"), "")
         agent = ""
         for token in tokens[by + 1 :]:
             if token.has_content:

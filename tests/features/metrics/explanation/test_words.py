@@ -1315,6 +1315,7 @@ def test_a_quantity_is_told_beside_what_the_other_sentence_has_in_its_place(a, b
         ("Ann kissed Bob.", "Bob was kissed by Ann."),
         ("The club, which is led by Ann, met.", "The club led by Ann met."),
         ("A boy rode a bike on the road.", "A bike was ridden on the road by a boy."),
+        ("Ann sued Bob over a fee.", "Bob was sued by Ann over a fee."),
     ],
 )
 def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
