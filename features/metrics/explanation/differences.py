@@ -148,11 +148,15 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
         _exchange(told, texts.exchange, moved)
+    elif texts.rotated and both.frame_stems.isdisjoint(texts.rotated):
+        words = listed(texts.token(0, stem).shown for stem in texts.rotated)
+        roles = listed(frame for stem, frame in moved if frame not in words and stem in texts.rotated)
+        told.add("role" if roles else "order", ("srl",), f"{words} change {f'roles in {roles}' if roles else 'places'}")
     elif len(moved) == 2 and not texts.differ_in_words():
         stems = [stem for stem, _ in moved]
         frames = both.swaps((stems[:1], stems[1:]))
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
-            words = joined([texts.token(0, stem).shown for stem in stems])
+            words = listed(texts.token(0, stem).shown for stem in stems)
             told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
 
 

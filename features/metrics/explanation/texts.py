@@ -106,6 +106,14 @@ class ComparedTexts:
         return None
 
     @cached_property
+    def rotated(self) -> list[str]:
+        """Stems of three words, each in the place of another, apart: "x told y of z", "y told z of x"."""
+        left, right = self._order
+        stems = [a for a, b in zip(left, right, strict=False) if a != b]
+        beside = any({a.stem, b.stem} <= {*stems} for side in self.tokens for a, b in pairwise(side))
+        return stems if len(stems) == 3 and not (beside or self.moved or self.differ_in_words()) else []
+
+    @cached_property
     def is_genitive(self) -> bool:
         """Whether one sentence has "of" where the other has a genitive: "the end of a year", "a year's end"."""
         spare = [{token.lower for chunk in self.chunks for token in chunk[side]} for side in (0, 1)]

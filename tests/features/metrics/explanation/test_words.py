@@ -174,7 +174,16 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'swap roles (passive in b only).')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
-         'Same frames; "Ann" and "Ben" swap roles in "wrote".'),
+         'Same frames; "Ann" and "Ben" swap roles in "wrote". Graphs leave out "to" in a.'),
+        ("Ann told Ben of Kim.", "Ben told Kim of Ann.",
+         "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / ben) :ARG1 (k / kim))",
+         "(t / tell-01 :ARG0 (b / ben) :ARG2 (k / kim) :ARG1 (a / ann))",
+         'Same frames; "Ann", "Ben" and "Kim" change roles in "told".'),
+        # The parser errs: of three in other places, two swap roles.
+        ("The boy sent it to the girl for the man.", "The man sent it to the boy for the girl.",
+         "(s / send-01 :ARG0 (b / boy) :ARG1 (i / it) :ARG2 (g / girl) :ARG3 (m / man))",
+         "(s / send-01 :ARG0 (m / man) :ARG1 (i / it) :ARG2 (g / girl) :ARG3 (b / boy))",
+         'Same frames; "boy", "girl" and "man" change roles in "sent".'),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
