@@ -146,6 +146,9 @@ def _roles(told: Told) -> None:
             told.add("form", (), f"{words} change places{passive}, not their roles")
         else:
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
+    elif any(texts.fronted):
+        first = [f"{quoted(part)} comes first in {SIDES[n]}" for n, part in enumerate(texts.fronted) if part]
+        told.add("order" if both.differ else "form", ("srl",), ", ".join(first))
     elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
         _exchange(told, texts.exchange, moved)
     elif texts.rotated and both.frame_stems.isdisjoint(texts.rotated):
@@ -154,9 +157,8 @@ def _roles(told: Told) -> None:
         told.add("role" if roles else "order", ("srl",), f"{words} change {f'roles in {roles}' if roles else 'places'}")
     elif len(moved) == 2 and not texts.differ_in_words():
         stems = [stem for stem, _ in moved]
-        frames = both.swaps((stems[:1], stems[1:]))
+        frames, words = both.swaps((stems[:1], stems[1:])), listed(texts.token(0, stem).shown for stem in stems)
         if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
-            words = listed(texts.token(0, stem).shown for stem in stems)
             told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
 
 
@@ -168,8 +170,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
         words = joined([_part(told, stems, link) for stems, link in zip(exchange, kept, strict=True)])
         told.add("order" if both.differ else "form", ("srl",), f"{words} change places")
         return
-    words = joined([_part(told, stems) for stems in exchange])
-    parts = [stem for stems in exchange for stem in stems]
+    words, parts = joined([_part(told, stems) for stems in exchange]), [*exchange[0], *exchange[1]]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
     words_of = [{t.stem for t in s if t.kind != "grammar"} for s in texts.tokens]
@@ -178,16 +179,15 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
-    # Clauses and entries of a list: "if it rains, we stay", "heat and warmth".
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
-    adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])
+    adjoin &= len(parts) > 2 or any(t.stem in {"and", "or"} for t in between[0])  # a list: "heat and warmth"
     links = {t for chunk in texts.chunks for part in chunk for t in part if t.kind == "link" or t.lower in OF}
-    moves_verb = not ends.isdisjoint(both.frame_stems) and len(parts) == 2  # or an adjective
+    moves_verb = not ends.isdisjoint(both.frame_stems)  # or an adjective
     alone = [{t.lower for t in links.intersection(side)} for side in between]
     passed = [t for side in between for t in side if t.has_content and t.stem not in parts]
     # "Load a cart with hay", "load hay on a cart"; "Ann wrote to Ben", "Ben wrote Ann" has a verb in between.
     in_place = all(alone) or (any(alone) and both.frame_stems.isdisjoint(t.stem for t in passed))
-    frames = [] if texts.is_fronted or moves_verb or in_place else frames
+    frames = [] if texts.fronted or moves_verb or in_place else frames
     # "Gave us a fish", "gave a fish to us"; "we were given a fish", "a fish was given to us".
     passive = all(any(t.stem == "be" for t in side) for side in between)
     is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"}) and all(passive and t.may_be_participle for t in passed)
@@ -197,14 +197,13 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     in_list = not told.differences and all(both.lists(ends, side) for side in outside)
     if not clauses and (is_dative or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
-    elif both.differ and frames and not adjoin and not clauses:
+    elif both.differ and frames and not adjoin:
         named = listed(filter(None, frames))
         told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     else:
         joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
         around = f" around {joins[0]}" if len(joins) == 1 else ""
-        aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        told.add(aspect, ("srl",), f"{words} change places{around}")
+        told.add("order" if both.differ or not texts.fronted else "form", ("srl",), f"{words} change places{around}")
 
 
 def _moved_words(told: Told) -> None:
@@ -235,13 +234,13 @@ def _moved_words(told: Told) -> None:
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
         stem = min(places, key=lambda stem: (stem in both.frame_stems, not places[stem]))
         word = texts.token(0, stem).shown
-        aspect: Aspect = "form" if texts.is_fronted and not both.differ else "order"
-        passed = [other for other in texts.shared if texts.turns([stem, other])]
-        if any(both.lists([stem, other]) for other in passed):  # not "Ann and Bob saw Cy", "Ann saw Bob and Cy"
+        # Not "Ann and Bob saw Cy", "Ann saw Bob and Cy".
+        if any(texts.turns([stem, other]) and both.lists([stem, other]) for other in texts.shared):
             told.add("form", (), f"{word} has another place in the list")
         elif roles := listed(frame for moved, frame in both.moved_arguments if moved == stem and frame):
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
         else:
+            aspect: Aspect = "order" if both.differ or not texts.fronted else "form"
             told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
     elif texts.moved_links:
         words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1

@@ -123,7 +123,7 @@ class ComparedTexts:
     def moved(self) -> list[str]:
         """Stems of single words that have another place among the words that both have."""
         left, right = self._order
-        if left == right or self.exchange or sorted(left) != sorted(right):
+        if left == right or self.exchange or any(self.fronted) or sorted(left) != sorted(right):
             return []
         pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
         once = [stem for stem in left if left.count(stem) == 1]
@@ -140,15 +140,21 @@ class ComparedTexts:
         return [a for a, b in zip(left, right, strict=True) if a.kind in _LINKS and a.stem != b.stem]
 
     @cached_property
-    def is_fronted(self) -> bool:
-        """Whether the end of one sentence is in front in the other, with its preposition: "at noon, cats sleep"."""
+    def fronted(self) -> list[str]:
+        """What only this side has in front, if the other has it at the end: "at noon" of "at noon, cats sleep".
+
+        For each side the part, empty without a preposition or conjunction; no entries if nothing is in front.
+        """
         left, right = ([token for token in side if token.kind != "grammar"] for side in self.tokens)
         stems, others = ([token.stem for token in side] for side in (left, right))
-        return any(  # also "on the desk lay a book", "a book lay on the desk"
-            stems[at:] + stems[n:at] + stems[:n] == others and (n == at or "link" in {left[0].kind, left[at].kind})
-            for n, at in combinations_with_replacement(range(1, len(left)), 2)
-            if stems[at : at + 1] == others[:1]  # few of the pairs
-        )
+        for n, at in combinations_with_replacement(range(1, len(left)), 2):
+            if stems[at : at + 1] == others[:1] and stems[at:] + stems[n:at] + stems[:n] == others:
+                ends = zip(self.tokens, (left[n - 1], right[len(left) - at - 1]), self.sentences, strict=True)
+                firsts = [(side[0], last.end, text) for side, last, text in ends]
+                parts = [text[first.start : end] if first.kind == "link" else "" for first, end, text in firsts]
+                if n == at or any(parts):  # also "on the desk lay a book", "a book lay on the desk"
+                    return parts
+        return []
 
     @cached_property
     def reordered(self) -> bool:
