@@ -234,6 +234,10 @@ class ComparedTexts:
     def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
         """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""
         orders = [["", *(token.stem for token in side if token.kind != "grammar"), ""] for side in self.tokens]
+        bare = [[stem for stem in stems if stem != "and"] for stems in orders]
+        spans = [stems[stems.index(part[0]) :][: len(part)] for part, stems in product(parts, bare)]
+        if spans != [parts[0], parts[0], parts[1], parts[1]]:
+            return False  # "Ann taught Ben French", "Ben learned French from Ann"
         a, b, x, y = (
             {("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])}
             for part, stems in product(parts, orders)
