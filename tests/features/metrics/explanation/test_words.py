@@ -174,7 +174,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'swap roles (passive in b only).')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
-         'Same frames; "Ann" and "Ben" swap roles in "wrote". Graphs leave out "to" in a.'),
+         'Same frames; "Ann" and "Ben" swap roles in "wrote".'),
         ("Ann told Ben of Kim.", "Ben told Kim of Ann.",
          "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / ben) :ARG1 (k / kim))",
          "(t / tell-01 :ARG0 (b / ben) :ARG2 (k / kim) :ARG1 (a / ann))",
