@@ -91,10 +91,8 @@ def _show_store(contents: Mapping[str, Any], runs: int) -> None:
         click.echo("  (see them with `facetflow rejects`)")
     if contents["unproven"]:
         click.echo(f"  {tell_unproven(contents['unproven'])}")
-    releases = contents["releases"]
-    part = f" (the newest 3 of {len(releases)})" if len(releases) > 3 else ""
-    click.echo(f"Releases{part}" if releases else "No release yet.")
-    for release in releases[-3:]:
+    click.echo(f"Releases ({len(contents['releases'])} in all)" if contents["releases"] else "No release yet.")
+    for release in contents["releases"][-3:]:
         click.echo(f"  {release['number']} of {release['created']}, by run {release['run_id']}")
     if runs:
         click.echo("Runs" if contents["runs"] else "No run yet.")
