@@ -16,6 +16,7 @@ from result_tables import RESULTS, SHOWN, pages, with_tables
 from features.core.types import RejectCode
 from features.stages.registry import TABLES
 from flows.command_line import EXAMPLES, cli
+from flows.console.options import FILE
 from flows.project import Project
 
 
@@ -75,7 +76,7 @@ def test_no_command_is_cut_off_where_a_group_lists_it() -> None:
 def test_the_examples_of_the_help_are_commands_with_known_options(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = dict(every_command())[path]
     assert all(line in (command.epilog or "") for line in EXAMPLES[path])
-    monkeypatch.setattr(click.Path, "convert", lambda _self, value, *_: value)  # the files of an example are not there
+    monkeypatch.setattr(type(FILE), "convert", lambda _self, value, *_: value)  # the files of an example are not there
     for line in EXAMPLES[path]:
         words = shlex.split(line)
         rest = words[1 + len(path.split()) :] if words[1:][: len(path.split())] == path.split() else words[2:]
