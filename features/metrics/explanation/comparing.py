@@ -143,14 +143,6 @@ class ComparedGraphs:
                     return None if view.labels[above] in _JOINS else self.word(side, above)
         return None
 
-    def reads_differently(self, stem: str) -> bool:
-        """Return whether the graphs have no concept for a word in common."""
-        labels = [
-            {view.labels[node] for node, token in self.anchors[side].items() if token.stem == stem}
-            for side, view in enumerate(self.views)
-        ]
-        return bool(labels[0] and labels[1]) and labels[0].isdisjoint(labels[1])
-
     def lists(self, stems: Collection[str], between: Iterable[Token] = ()) -> bool:
         """Return whether words are in one list with all between, in both graphs, so that their order tells no role."""
         skipped = {"grammar", "quantity"}

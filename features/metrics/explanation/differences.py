@@ -42,9 +42,9 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     main = [difference for difference in told.differences if difference.aspect not in REMARKS]
     if len(main) > 1:  # nobody asks for more
         return tuple(main)
-    for tell in (_reordered, _unread) if main else (_unsure, _reordered, _forms):
+    for tell in (_reordered, _unread) if main else (_reordered, _forms, _unsure):
         tell(told)
-    return tuple(told.differences)
+    return tuple(sorted(told.differences, key=lambda difference: difference.aspect in REMARKS))
 
 
 def _negations(told: Told) -> None:
@@ -341,50 +341,31 @@ def _words(told: Told) -> None:
     told.add_apart("word", ("frames", "concepts"), places)
 
 
-def _unsure(told: Told) -> None:
-    """Tell words that both sentences have and the graphs do not agree on."""
-    both, texts = told.both, told.texts
-    kept = (token for token in texts.tokens[0] if token.kind != "pronoun" and token.stem in texts.shared)
-    words = listed(texts.token(0, token.stem).shown for token in kept if both.reads_differently(token.stem))
-    is_rewritten = bool(told.differences)  # another form of all that differs
-    if words:
-        told.add("unsure", ("concepts",), f"the parser is unsure of {words}, which it reads differently in a and in b")
-    if not both.differ or is_rewritten:
-        return
-    order = [[token.stem for token in side if token.kind != "grammar"] for side in texts.tokens]
-    if order[0] != order[1]:
-        moved = () if words else both.moved_arguments
-        frames = listed(dict.fromkeys(frame for _, frame in moved if frame))
-        text = "the same words come in another order"
-        told.add("order", ("srl",), f"{text}, and the parser reads other roles in {frames}" if frames else text)
-    elif not words:
-        told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
-
-
-def _forms(told: Told) -> None:
-    """Tell in which words sentences differ that graphs do not tell apart: in tense or in articles, for instance."""
-    texts = told.texts
-    if any(difference.aspect != "unsure" for difference in told.differences):
-        return
-    helped = any(token.stem == "do" for chunk in texts.chunks for part in chunk for token in part)
-    pairs = [(a, b) for a, b in texts.forms if a not in told.named[0] and not told.both.reads_differently(a.stem)]
-    pairs = [(a, b) for a, b in pairs if not (helped and a.kind == "word")]
-    forms = list(dict.fromkeys(f"{a.shown} from {b.shown}" for a, b in pairs))
-    parts = []
-    for chunk in texts.chunks:
-        sides = [[t for t in part if t not in told.named[side] and t.stem != "do"] for side, part in enumerate(chunk)]
-        words = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(sides) if tokens]
-        parts += [", ".join(words)] if words else []
-    says = [f"do not tell {', '.join(forms)}"] * bool(forms) + [f"leave out {', '.join(parts)}"] * bool(parts)
-    if says:
-        told.add("form", (), f"graphs {' and '.join(says)}")
-
-
 def _reordered(told: Told) -> None:
     """Tell which words have another place in the second sentence, if nothing told says so."""
     words = [token for token in told.texts.shuffled if token.kind != "pronoun" or not told.differences]
-    if words and {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
-        told.add("form", (), f"words that both have come in another order: {spans(told, 0, words)}")
+    if not words or not {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
+        return
+    is_all = told.both.differ and not told.differences
+    frames = listed(dict.fromkeys(frame for _, frame in told.both.moved_arguments if frame and is_all))
+    reads = f", and the parser reads other roles in {frames}" if frames else ""
+    text = f"words that both have come in another order: {spans(told, 0, words)}{reads}"
+    told.add("order" if is_all else "form", ("srl",), text)
+
+
+def _forms(told: Told) -> None:
+    """Tell words in another form, and those that graphs leave out, such as articles, if nothing else is told."""
+    if told.differences:
+        return
+    helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
+    places = [([a], [b]) for a, b in told.texts.forms if a not in told.named[0] and not (helped and a.kind == "word")]
+    told.add_apart("form", (), places + told.chunks({"grammar", "quantity"}))
+    told.add_single()
+
+
+def _unsure(told: Told) -> None:
+    if told.both.differ and not told.differences:
+        told.add("unsure", ("smatch",), "the parser puts the same words together differently: it is unsure here")
 
 
 def _unread(told: Told) -> None:

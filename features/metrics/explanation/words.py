@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from features.core.wording import counted
 from features.metrics.explanation.anchors import joined, listed, name_text, quoted
-from features.metrics.explanation.comparing import MIRRORS, REMARKS, ComparedGraphs, Difference
+from features.metrics.explanation.comparing import MIRRORS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
 
@@ -63,17 +63,15 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
         few = f"They share little but {words}" if words else "They share no content word"
         alike = f", but the encoder finds them alike ({similarity:.2f})" if (similarity or 0) >= _ALIKE else ""
         return Words(f"{few}{alike}; {told[0].text}.", told)
-    main = [difference.text for difference in told if difference.aspect not in REMARKS]
-    more = len(main) - _MOST
-    parts = [*main[:_MOST], *([counted(more, "more difference")] if more > 0 else [])]
+    more = len(told) - _MOST
+    parts = [*(each.text for each in told[:_MOST]), *([counted(more, "more difference")] if more > 0 else [])]
     same = _same(both, frozenset(aspects))
     opening = f"Same {listed(same)}" if same else f"Both have {words}" if words else "No content word in common"
     if not both.differ:
-        opening = f"{SAME_GRAPH}{', though the sentences differ' if parts else ''}"
+        opening = f"{SAME_GRAPH}, though the sentences differ"
     if both.texts.equal and sentences[0] != sentences[1]:
         opening = _unchanged(both, sentences).removesuffix(".")
-    remarks = [f"{each.text[0].upper()}{each.text[1:]}." for each in told if each.aspect in REMARKS]
-    return Words(" ".join(["; ".join([opening, *parts]) + ".", *remarks]), told)
+    return Words("; ".join([opening, *parts]) + ".", told)
 
 
 def _unchanged(both: ComparedGraphs, sentences: tuple[str, str]) -> str:

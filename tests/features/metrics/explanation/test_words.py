@@ -44,7 +44,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Sip 1½ cups.", "Sip 1.5 cups.", "(s / sip-01)", None,
          "The parser sees no difference: both have the same graph."),
         ("10 km", "10,000 m", "(k / kilometer)", "(m / meter)",
-         'No content word in common. "10 km" in a is "10,000 m" in b.'),
+         'No content word in common; "10 km" in a is "10,000 m" in b.'),
         ("ice cream", "icecream", "(i / ice-cream)", "(c / icecream)",
          'No content word in common; "ice cream" in a and "icecream" in b are spelt alike, perhaps one word.'),
         ("The ﬁle burnt.", "The file burnt.", "(b / burn-01 :ARG1 (f / file))", None, SAME_WORDS),
@@ -76,8 +76,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog bit the man.", "The man bit the dog.", BITE.format("dog", "man"), BITE.format("man", "dog"),
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
-         ('The parser sees no difference: both have the same graph. "dog" and "man" change places (passive in b '
-          'only), not their roles.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
+          'change places (passive in b only), not their roles.')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
@@ -105,8 +105,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'first in b.')),
         ("The dog bit a man who fed a cat.", "A man who fed a cat was bitten by the dog.",
          BITE.format("dog", "man :ARG0-of (f / feed-01 :ARG2 (c / cat))"), None,
-         ('The parser sees no difference: both have the same graph. "dog" and "man who fed a cat" change places '
-          '(passive in b only), not their roles.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man who '
+          'fed a cat" change places (passive in b only), not their roles.')),
         ("Unless you pay, you cannot go.", "If you do not pay, you cannot go.",
          "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :ARG0 y))",
          "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :polarity - :ARG0 y))",
@@ -126,10 +126,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
-         'The parser sees no difference: both have the same graph. "dog" and "bone" change places, not their roles.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "bone" '
+          'change places, not their roles.')),
         ("The dog was given a bone.", "A bone was given to the dog.", "(g / give-01 :ARG1 (b / bone) :ARG2 (d / dog))",
          "(g / give-01 :ARG1 (b / bone) :ARG1 (d / dog))",
-         'Same frames. "dog" and "bone" change places, not their roles.'),
+         'Same frames; "dog" and "bone" change places, not their roles.'),
         ("The lake is to the east of Rome.", "Rome is east of the lake.", "(e / east :op1 (l / lake))",
          "(e / east :op1 (r / rome))",
          'Both have "lake", "east" and "Rome"; "lake" and "Rome" change places.'),
@@ -145,7 +146,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Don't sit!", "Sit!", "(s / sit-01 :polarity -)", "(s / sit-01 :ARG0 (y / you))",
          'Same frames; only a negates "sit" ("n\'t").'),
         ("Please be good.", "Be good, please.", "(g / good :domain (y / you) :polite +)", None,
-         'The parser sees no difference: both have the same graph. "Please" has another place.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Please" has '
+          'another place.')),
         ("Close it.", "You close it.", "(c / close-01 :ARG1 (i / it))",
          "(c / close-01 :ARG0 (y / you) :ARG1 (i / it))",
          'Both have "Close" and "it"; a may be a command, b is not; only b says "You".'),
@@ -160,7 +162,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Words in parentheses stand apart from those before them.
         ("The Nokia (Finnish) plant burnt.", "The plant burnt.", "(b / burn-01 :ARG1 (p / plant))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Nokia" '
-          'and "Finnish". Not in the graphs: "Nokia" and "Finnish" in a.')),
+          'and "Finnish"; not in the graphs: "Nokia" and "Finnish" in a.')),
         # "Allows" is no opposite of "nothing".
         ("Rust creates nothing here.", "Rust allows work here.", "(c / create-01 :polarity - :ARG0 (r / rust))",
          "(a / allow-01 :ARG0 (r / rust))",
@@ -180,29 +182,29 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same names; "to" in a, "by" in b.'),
         # One word or amount in two spellings is no difference.
         ("He came 1st.", "He came first.", "(c / come-01 :ARG1 (h / he))", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "1st" from "first".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "1st" in a, "first" '
+          'in b.')),
         ("Dr. Lee & Ann sent e-mails.", "Doctor Lee and Ann sent emails.", "(s / send-01 :ARG1 (e / e-mail))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "Dr" from "Doctor", "&" from '
-          '"and", "e-mails" from "emails".')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Dr" in a, "Doctor" '
+          'in b; "&" in a, "and" in b; "e-mails" in a, "emails" in b.')),
         ("Colours analysed the centre.", "Colors analyzed the center.",
          "(a / analyze-01 :ARG0 (c / color) :ARG1 (d / center))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "Colours" from "Colors", '
-          '"analysed" from "analyzed", "centre" from "center".')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Colours" in a, '
+          '"Colors" in b; "analysed" in a, "analyzed" in b; "centre" in a, "center" in b.')),
         ("One hundred and five men ran.", "105 men ran.", "(r / run-02 :ARG0 (m / man :quant 100))",
          "(r / run-02 :ARG0 (m / man :quant 105))",
-         'Same frames and roles. "One hundred and five" in a is "105" in b.'),
+         'Same frames and roles; "One hundred and five" in a is "105" in b.'),
         ("It ran 2 km.", "It ran 2,000 metres.",
          "(r / run-02 :ARG1 (d / distance-quantity :quant 2 :unit (k / kilometer)))",
          "(r / run-02 :ARG1 (d / distance-quantity :quant 2000 :unit (k / meter)))",
-         'Same frames and roles. "2 km" in a is "2,000 metres" in b.'),
+         'Same frames and roles; "2 km" in a is "2,000 metres" in b.'),
         ("Who killed him?", "Who did he kill?", "(k / kill-01 :ARG0 (a / amr-unknown) :ARG1 (h / he))",
          "(k / kill-01 :ARG0 (h / he) :ARG1 (a / amr-unknown))",
          'Same frames; "him" in a and "he" in b have other roles in "killed".'),
         ("He saw she left.", "He saw her leave.",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 (p / she)))",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11))",
-         ('Same frames. The parser puts the same words together differently: it is unsure here. Graphs do not tell '
-          '"she" from "her", "left" from "leave".')),
+         'Same frames; "she" in a, "her" in b; "left" in a, "leave" in b.'),
         ("He resigned.", "He re-signed.", "(r / resign-01 :ARG0 (h / he))", "(r / re-sign-02 :ARG0 (h / he))",
          'Both have "He"; "resigned" in a and "re-signed" in b are spelt alike, perhaps one word.'),
         ("The tour ended.", "The tor ended.", "(e / end-01 :ARG1 (t / tour))", "(e / end-01 :ARG1 (t / tor))",
@@ -212,7 +214,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only b negates "give" ("Never").'),
         ("Dogs love boys and boys love cats.", "Boys love dogs and cats love boys.",
          LOVES.format("dog", "boy", "boy", "cat"), LOVES.format("boy", "dog", "cat", "boy"),
-         'Same frames; the same words come in another order, and the parser reads other roles in "love".'),
+         ('Same frames; words that both have come in another order: "boys love cats", and the parser reads other '
+          'roles in "love".')),
         ("Boys ate ninety-five eggs.", "Boys ate 95 eggs.", "(e / eat-01 :ARG0 (b / boy) :ARG1 (g / egg :quant 95))",
          None, "The parser sees no difference: both have the same graph."),
         ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
@@ -227,12 +230,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It doesn't rain.", "It does not rain.", "(r / rain-01 :polarity -)", None, SAME_WORDS),
         # One word, read in two ways.
         ("The boy plays.", "The boy plays.", "(p / play-01 :ARG0 (b / boy))", "(p / play-11 :ARG0 (b / boy))",
-         'Both have "boy" and "plays". The parser is unsure of "plays", which it reads differently in a and in b.'),
+         'Both have "boy" and "plays"; the parser puts the same words together differently: it is unsure here.'),
         # Words without a node, and forms that no graph shows.
         ("It starts at 9:30.", "It started at 9:30.", "(s / start-01)", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "starts" from "started".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "starts" in a, '
+          '"started" in b.')),
         ("It rains.", "It rained.", "(r / rain-01)", "(r / rain-02)",
-         'Both have "It" and "rains". The parser is unsure of "rains", which it reads differently in a and in b.'),
+         'Both have "It" and "rains"; "rains" in a, "rained" in b.'),
         # The same number in other words.
         ("It costs $4,000.", "It costs four thousand.", "(c / cost-01 :ARG2 4000)", None,
          "The parser sees no difference: both have the same graph."),
@@ -244,7 +248,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # What further pairs showed: forms, units, signs and dates; lists, datives and neighbours; names in front.
         ("A man takes the bus.", "A man took the bus.",
          "(t / take-01 :ARG0 (m / man) :ARG1 (b / bus))", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "takes" from "took".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "takes" in a, '
+          '"took" in b.')),
         ("The players won.", "Each player won.",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01)))",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01) :mod (e / each)))",
@@ -259,16 +264,17 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It was -5 degrees.", "It was 5 degrees.",
          "(t / thing)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "-5 degrees" in a, '
-          '"5 degrees" in b. Not in the graphs: "-5" in a and "5" in b.')),
+          '"5 degrees" in b; not in the graphs: "-5" in a and "5" in b.')),
         ("It was on the 4th of July.", "It was on July 4.",
          "(d / date-entity :month 7 :day 4)", None,
-         ('The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "the" '
+          'and "of".')),
         ("It was on 12 July 2024.", "It was on July 12, 2024.",
          "(d / date-entity :month 7 :day 12 :year 2024)", None,
-         'The parser sees no difference: both have the same graph.'),
+         "The parser sees no difference: both have the same graph."),
         ("It was on 3 May 2021.", "It was on May 3rd, 2021.",
          "(d / date-entity :month 5 :day 3 :year 2021)", None,
-         'The parser sees no difference: both have the same graph.'),
+         "The parser sees no difference: both have the same graph."),
         ("It costs 40 %.", "It costs 40 percent.",
          "(c / cost-01 :ARG2 (p / percentage-entity :value 40))", None,
          "The parser sees no difference: both have the same graph."),
@@ -279,24 +285,24 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It is worth two million dollars.", "It is worth $2,000,000.",
          "(w / worth-02 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 2 :unit (d / dollar)))",
          "(w / worth-02 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 2000000 :unit (d / dollar)))",
-         'Same frames and roles. "two million dollars" in a is "$2,000,000" in b.'),
+         'Same frames and roles; "two million dollars" in a is "$2,000,000" in b.'),
         ("Prices rose 3 percent to $40.", "Prices rose 3% to 40 dollars.",
          "(r / rise-01 :ARG1 (p / price) :ARG2 (q / percentage-entity :value 3) :ARG4 (d / dollar :quant 40))", None,
          "The parser sees no difference: both have the same graph."),
         ("Three of the five students passed.", "Five of the three students passed.",
          "(p / pass-01 :ARG0 (s / student :quant 3) :ARG0 (t / student :quant 5))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Three" and "five" '
-          "change places.")),
+          'change places.')),
         ("She loves her mother and her father.", "She loves her father and her mother.",
          ("(l / love-01 :ARG0 (s / she) :ARG1 (a / and :op1 (p / person) :op2 (q / person)) :mod (h / have-rel-role-91 "
           ":ARG0 p :ARG1 s :ARG2 (m / mother)) :mod (k / have-rel-role-91 :ARG0 q :ARG1 s :ARG2 (f / father)))"),
          ("(l / love-01 :ARG0 (s / she) :ARG1 (a / and :op1 (p / person) :op2 (q / person)) :mod (h / have-rel-role-91 "
           ":ARG0 p :ARG1 s :ARG2 (f / father)) :mod (k / have-rel-role-91 :ARG0 q :ARG1 s :ARG2 (m / mother)))"),
-         'Same frames and roles. "mother" and "father" change places, not their roles.'),
+         'Same frames and roles; "mother" and "father" change places, not their roles.'),
         ("Anna gave Peter a book.", "Peter was given a book by Anna.",
          "(g / give-01 :ARG0 (a / anna) :ARG1 (b / book) :ARG2 (p / peter))",
          "(g / give-01 :ARG1 (b / book :poss (a / anna)) :ARG2 (p / peter))",
-         "Same frames. Only b is in the passive."),
+         "Same frames; only b is in the passive."),
         ("It was written by Sam and was filmed by Kim.", "It was written by Kim and filmed by Sam.",
          '(a / and :op1 (w / write-01 :ARG0 (s / sam) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (k / kim) :ARG1 i))',
          '(a / and :op1 (w / write-01 :ARG0 (k / kim) :ARG1 (i / it)) :op2 (f / film-01 :ARG0 (s / sam) :ARG1 i))',
@@ -315,19 +321,21 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("More than 40 people died.", "Over 40 people died.",
          "(d / die-01 :ARG1 (p / person :quant (m / more-than :op1 40)))",
          "(d / die-01 :ARG1 (p / person :quant 40) :location (o / over))",
-         'Same frames and roles. "More than 40" in a is "Over 40" in b.'),
+         'Same frames and roles; "More than 40" in a is "Over 40" in b.'),
         ("A dozen eggs broke.", "Twelve eggs broke.",
          "(b / break-01 :ARG1 (e / egg :quant 12))", None, "The parser sees no difference: both have the same graph."),
         ("He weighs 80 kg.", "He weighs 80 kilograms.",
          "(w / weigh-01 :ARG1 (h / he) :ARG3 (m / mass-quantity :quant 80 :unit (k / kilogram)))", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "kg" from "kilograms".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "kg" in a, '
+          '"kilograms" in b.')),
         ("They have two sons and a daughter.", "They have two daughters and a son.",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (s / son :quant 2) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (d / daughter :quant 2) :op2 (s / son)))",
          'Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b.'),
         ("The roof of the house leaks.", "The house's roof leaks.",
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
-         'The parser sees no difference: both have the same graph. "roof" and "house" change places, not their roles.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "roof" and "house" '
+          'change places, not their roles.')),
         ("He said nothing.", "He did not say anything.",
          "(s / say-01 :ARG0 (h / he) :ARG1 (n / nothing))",
          "(s / say-01 :ARG0 (h / he) :ARG1 (a / anything) :polarity -)",
@@ -341,11 +349,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"brother" change places.')),
         ("It ends at 5 pm.", "It ends at 17:00.",
          '(e / end-01 :time (d / date-entity :time "5:00"))', '(e / end-01 :time (d / date-entity :time "17:00"))',
-         'Same frames. "5 pm" in a is "17:00" in b.'),
+         'Same frames; "5 pm" in a is "17:00" in b.'),
         ("I sing 😍", "I sing 😡",
          "(s / sing-01 :ARG0 (i / i))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "😍" in a, "😡" '
-          'in b. Not in the graphs: "😍" in a and "😡" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "😍" in a, "😡" in b; '
+          'not in the graphs: "😍" in a and "😡" in b.')),
         ("It rains in OSLO", "It rains in Oslo.",
          "(r / rain-01)", None,
          "Both have the same words in the same order, with other capitals and punctuation."),
@@ -356,7 +364,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The man is poor but happy.", "The man is happy but poor.",
          "(c / contrast-01 :ARG1 (p / poor :domain (m / man)) :ARG2 (h / happy-01 :ARG1 m))",
          "(c / contrast-01 :ARG1 (h / happy-01 :ARG1 (m / man)) :ARG2 (p / poor :domain m))",
-         'Same frames. "poor" and "happy" change places, not their roles.'),
+         'Same frames; "poor" and "happy" change places, not their roles.'),
         ("A team of five left.", "Five teams left.",
          "(l / leave-11 :ARG0 (t / team :consist-of (p / person :quant 5)))",
          "(l / leave-11 :ARG0 (t / team :quant 5))",
@@ -368,11 +376,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("We need bread, milk and eggs.", "We need eggs, bread and milk.",
          "(n / need-01 :ARG0 (w / we) :ARG1 (a / and :op1 (b / bread) :op2 (m / milk) :op3 (e / egg)))",
          "(n / need-01 :ARG0 (w / we) :ARG1 (a / and :op1 (e / egg) :op2 (b / bread) :op3 (m / milk)))",
-         'Same frames and roles. "eggs" has another place in the list.'),
+         'Same frames and roles; "eggs" has another place in the list.'),
         ("The dog gave the cat a bone.", "The dog gave a bone to the cat.",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG1 (c / cat))",
          "(g / give-01 :ARG0 (d / dog) :ARG1 (b / bone) :ARG2 (c / cat))",
-         'Same frames. "cat" and "bone" change places, not their roles.'),
+         'Same frames; "cat" and "bone" change places, not their roles.'),
         ("The cat that the dog bit slept.", "The cat that bit the dog slept.",
          "(s / sleep-01 :ARG0 (c / cat :ARG1-of (b / bite-01 :ARG0 (d / dog))))",
          "(s / sleep-01 :ARG0 (c / cat :ARG0-of (b / bite-01 :ARG1 (d / dog))))",
@@ -387,14 +395,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "Old" has another place: the parser ties it to "men" in a, to "women" in b.'),
         ("The dog bit the man.", "The man was bitten.",
          "(b / bite-01 :ARG0 (d / dog) :ARG1 (m / man))", "(b / bite-01 :ARG1 (m / man))",
-         'Both have "bit" and "man"; only a says "dog". "bitten" is in the passive only in b.'),
+         'Both have "bit" and "man"; only a says "dog"; "bitten" is in the passive only in b.'),
         ("Ann drove her car to Mary.", "Mary drove Ann's car.",
          "(d / drive-01 :ARG0 (a / ann) :ARG1 (c / car :poss a))", "(d / drive-01 :ARG0 (m / mary) :ARG1 (c / car))",
-         ('Both have "Ann", "drove", "car" and "Mary"; only a says "her". Words that both have come in another '
+         ('Both have "Ann", "drove", "car" and "Mary"; only a says "her"; words that both have come in another '
           'order: "drove" and "Mary".')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
-         'The parser sees no difference: both have the same graph. "off" has another place.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "off" has another '
+          'place.')),
         ("He ran from Oslo to Rome.", "He ran to Oslo from Rome.",
          "(r / run-02 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "from" and "to" '
@@ -433,7 +442,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Who wrote Hamlet?", "Who was Hamlet written by?",
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
-         "The parser sees no difference: both have the same graph. Only b is in the passive."),
+         ("The parser sees no difference: both have the same graph, though the sentences differ; only b is in the "
+          "passive.")),
         ("The book lay on the table by the door.", "The book was on the table by the door.",
          "(l / lie-07 :ARG1 (b / book) :ARG2 (t / table :location (d / door)))",
          "(b / book :location (t / table :location (d / door)))",
@@ -463,8 +473,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The index marked it from corrupt to very clean.", "The very clean marked the corrupt from index to it.",
          "(m / mark-01 :ARG0 (i / index) :ARG1 (t / it) :source (c / corrupt) :direction (e / clean))",
          "(m / mark-02 :ARG0 (e / clean) :ARG1 (c / corrupt-01) :source (i / index) :direction (t / it))",
-         ('Both have "index", "marked", "it", "corrupt" and 2 more; the same words come in another order. The parser '
-          'is unsure of "marked" and "corrupt", which it reads differently in a and in b.')),
+         ('Both have "index", "marked", "it", "corrupt" and 2 more; words that both have come in another order: '
+          '"index marked it" and "corrupt".')),
         ("He paid $50 for two tickets.", "He paid $2 for fifty tickets.",
          "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 50) :ARG3 (t / ticket :quant 2))",
          "(p / pay-01 :ARG0 (h / he) :ARG1 (m / monetary-quantity :quant 2) :ARG3 (t / ticket :quant 50))",
@@ -472,11 +482,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Prices fell from 100 to 80 euros.", "Prices fell to 80 euros from 100.",
          "(f / fall-01 :ARG1 (p / price) :ARG3 100 :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
          "(f / fall-01 :ARG1 (p / price) :ARG4 (m / monetary-quantity :quant 80 :unit (e / euro)))",
-         "Same frames; the same words come in another order."),
+         "Same frames and quantities; the parser puts the same words together differently: it is unsure here."),
         ("No more than 20 people came.", "At most 20 people came.",
          "(c / come-01 :ARG1 (p / person :quant (m / more-than :polarity - :op1 20)))",
          "(c / come-01 :ARG1 (p / person :quant (a / at-most :op1 20)))",
-         'Same frames and roles. "No more than 20" in a is "At most 20" in b.'),
+         'Same frames and roles; "No more than 20" in a is "At most 20" in b.'),
         ("Nothing is impossible.", "Everything is possible.",
          "(i / impossible :polarity - :domain (n / nothing))", "(p / possible-01 :ARG1 (e / everything))",
          ('No content word in common; "impossible" in a negates "possible" in b; only a negates "impossible" '
@@ -502,11 +512,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It takes two and a half hours.", "It takes 2.5 hours.",
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2 :unit (h / hour)))',
          '(t / take-10 :ARG0 (i / it) :ARG1 (q / temporal-quantity :quant 2.5 :unit (h / hour)))',
-         'Same frames and roles. "two and a half" in a is "2.5" in b.'),
+         'Same frames and roles; "two and a half" in a is "2.5" in b.'),
         ("See http://a.org/a.", "See http://a.org/b.", "(s / see-01)", "(s / see-01)",
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "http://a.org/a" '
-          'in a, "http://a.org/b" in b. Not in the graphs: "http://a.org/a" in a and "http://a.org/b" '
-          'in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "http://a.org/a" in '
+          'a, "http://a.org/b" in b; not in the graphs: "http://a.org/a" in a and "http://a.org/b" in b.')),
         ("He likes C++.", "He likes C.",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C++\")))",
          "(l / like-01 :ARG0 (h / he) :ARG1 (c / thing :name (n / name :op1 \"C\")))",
@@ -552,9 +561,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'change places.')),
         ("The U.S. army told us.", "The US army told us.",
          '(t / tell-01 :ARG0 (a / army :mod (c / country :name (n / name :op1 "US"))) :ARG2 (w / we))', None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "U.S." from "US".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "U.S." in a, "US" '
+          'in b.')),
         ("The USA won.", "The U.S. won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "US")))', None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "USA" from "U.S.".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "USA" in a, "U.S." '
+          'in b.')),
         ("The USA won.", "The United States won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "USA")))',
          '(w / win-01 :ARG0 (c / country :name (n / name :op1 "United" :op2 "States")))',
          'Same frames and roles; "USA" in a and "United States" in b may be one name.'),
@@ -574,9 +585,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "Ann" in a, "He" in b.'),
         ("Sweden won.", "Swedish voters won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "Sweden")))', None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sweden" in a, '
-          '"Swedish voters" in b. Not in the graphs: "voters" in b.')),
+          '"Swedish voters" in b; not in the graphs: "voters" in b.')),
         ("If dogs ran, dogs ran.", "If dog ran, dog ran.", "(r / run-02 :ARG0 (d / dog))", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "dogs" from "dog".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "dogs" in a, "dog" '
+          'in b.')),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
          'Same frames; "He" in a, "Oslo" in b; only b says "Year".'),
@@ -598,10 +610,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "children" and "Ann"; "children" and "Ann" change places; only a says "They"; only b says "has".'),
         ("It cost ² dozen.", "It cost 2 dozen.", "(c / cost-01 :ARG1 (i / it))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "² dozen" in a, "2 '
-          'dozen" in b. Not in the graphs: "²" in a and "2" in b.')),
+          'dozen" in b; not in the graphs: "²" in a and "2" in b.')),
         ("It cost $1.234.567m.", "It cost ².", "(c / cost-01 :ARG1 (i / it))", "(c / cost-01 :ARG1 (i / it))",
          ('The parser sees no difference: both have the same graph, though the sentences differ; "$1.234.567m" in a, '
-          '"²" in b. Not in the graphs: "$1.234.567m" in a and "²" in b.')),
+          '"²" in b; not in the graphs: "$1.234.567m" in a and "²" in b.')),
         ("Need a map.", "We need a map.",
          "(n / need-01 :ARG1 (m / map))", "(n / need-01 :ARG0 (w / we) :ARG1 (m / map))",
          'Both have "Need" and "map"; only b says "We".'),
@@ -612,7 +624,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It closed $2.1m.", "It closed $2.1 million.",
          "(c / close-01 :ARG0 (i / it) :ARG1 (m / monetary-quantity :quant 2 :unit (e / euro)))",
          "(c / close-01 :ARG0 (i / it) :ARG1 (m / monetary-quantity :quant 2100000 :unit (d / dollar)))",
-         'Same frames and roles. "$2.1m" in a is "$2.1 million" in b.'),
+         'Same frames and roles; "$2.1m" in a is "$2.1 million" in b.'),
         ("Big firms sold big cars.", "Big firms bought big cars.",
          "(s / sell-01 :ARG0 (f / firm :mod (b / big)) :ARG1 (c / car :mod (d / big)))",
          "(s / buy-01 :ARG0 (f / firm :mod (b / big)) :ARG1 (c / car :mod (d / big)))",
@@ -644,18 +656,18 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; only a says "Kids".'),
         ("In 1827, fifty thousand kids slept.", "In eighteen hundred and twenty-seven, fifty-thousand kids slept.",
          "(s / sleep-01 :ARG0 (k / kid :quant 50000))", "(s / sleep-01 :ARG0 (k / kid))",
-         ('Same frames and roles. "1827" in a is "eighteen hundred and twenty-seven" in b. "fifty thousand" in a is '
+         ('Same frames and roles; "1827" in a is "eighteen hundred and twenty-seven" in b; "fifty thousand" in a is '
           '"fifty-thousand" in b.')),
         ("It lasts half an hour.", "It lasts 30 minutes.",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :unit (h / hour)))",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :quant 30 :unit (m / minute)))",
-         'Same frames and roles. "half an hour" in a is "30 minutes" in b.'),
+         'Same frames and roles; "half an hour" in a is "30 minutes" in b.'),
         ("It began on 4/5/1990.", "It began on 5 April 1990.", "(b / begin-01 :ARG1 (i / it))",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :day 5 :month 4 :year 1990))",
-         ('Same frames and roles; "4/5/1990" in a, "5 April" in b. Not in the graphs: "4/5/1990" in a.')),
+         'Same frames and roles; "4/5/1990" in a, "5 April" in b; not in the graphs: "4/5/1990" in a.'),
         ("It began on 1990-04-05.", "It began on 5 April 1990.", "(b / begin-01 :ARG1 (i / it))",
          "(b / begin-01 :ARG1 (i / it) :time (d / date-entity :day 5 :month 4 :year 1990))",
-         ('Same frames and roles; "1990-04-05" in a, "5 April" in b. Not in the graphs: "1990-04-05" in a.')),
+         'Same frames and roles; "1990-04-05" in a, "5 April" in b; not in the graphs: "1990-04-05" in a.'),
         ("It uses millions of litres.", "It uses millions of gallons.",
          "(u / use-01 :ARG1 (m / multiple :op1 (v / volume-quantity :quant 1000000 :unit (l / litre))))",
          "(u / use-01 :ARG1 (m / multiple :op1 (v / volume-quantity :quant 1000000 :unit (g / gallon))))",
@@ -668,14 +680,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "rest" and "peace"; only a says "Damn".'),
         ("Kids don&rsquo;t sleep.", "Kids dont sleep.", "(s / sleep-01 :ARG0 (k / kid))",
          "(s / sleep-01 :polarity - :ARG0 (k / kid))",
-         ('Both have the same words in the same order, with other punctuation. The parser puts the same words '
-          'together differently: it is unsure here.')),
+         ("Both have the same words in the same order, with other punctuation; the parser puts the same words "
+          "together differently: it is unsure here.")),
         ("mc2 means it.", "X5 means it.", "(m / mean-01 :ARG1 (i / it))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "mc2" in a, '
-          '"X5" in b. Not in the graphs: "mc2" in a and "X5" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "mc2" in a, "X5" in '
+          'b; not in the graphs: "mc2" in a and "X5" in b.')),
         ("Give organs, bodies or organs.", "Give bodies or organs, organs.",
          "(g / give-01 :ARG1 (o / or :op1 (r / organ) :op2 (b / body) :op3 (s / organ)))", None,
-         'The parser sees no difference: both have the same graph. "bodies" has another place in the list.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "bodies" has '
+          'another place in the list.')),
         ("Find cures for colds and ills.", "Find new cures for colds and ills.",
          "(f / find-01 :ARG1 (c / cure-01 :ARG1 (d / cold)) :ARG2 (a / and :op1 d :op2 (i / ill)))",
          "(f / find-01 :ARG1 (c / cure-01 :mod (n / new) :ARG1 (d / cold)) :ARG2 (i / ill))",
@@ -710,7 +723,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only b has the negation "not": the parser reads that it negates "hear".'),
         ("He came to us, so we send cubs.", "He came, so we send cubs to us.",
          "(s / send-01 :ARG1 (c / cub) :ARG2 (w / we))", "(s / send-01 :ARG0 (w / we) :ARG1 (c / cub))",
-         'Same frames; the same words come in another order, and the parser reads other roles in "send".'),
+         'Same frames; words that both have come in another order: "we", and the parser reads other roles in "send".'),
         ("Tell the difference between heat and warmth.", "Tell the big difference between warmth and heat.",
          "(t / tell-01 :ARG1 (d / differ-02 :ARG1 (h / heat) :ARG2 (w / warmth)))",
          "(t / tell-01 :ARG1 (d / differ-02 :mod (b / big) :ARG1 (w / warmth) :ARG2 (h / heat)))",
@@ -726,7 +739,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He has three sons Sam and Kim.", "He has three sons - Kim and Sam.",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[0]} :op2 {KIM}))",
          f"(h / have-03 :ARG0 (p / he) :ARG1 (s / son) :ARG2 (a / and :op1 {THREE[1]} :op2 {SAM}))",
-         'Same frames, roles, names and quantities. "Sam" and "Kim" change places, not their roles.'),
+         'Same frames, roles, names and quantities; "Sam" and "Kim" change places, not their roles.'),
         ("It won ten games and the other ten games.", "It won ten games and all ten.",
          "(w / win-01 :ARG0 (i / it) :ARG1 (g / game :quant 10))", "(w / win-01 :ARG0 (i / it) :ARG1 (g / game))",
          'Same roles; only b says "all ten"; only a says "other".'),
@@ -813,11 +826,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ("(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant (m / mass-quantity :quant 4 "
           ":unit (g / gram))))"),
          "(t / take-01 :mode imperative :ARG0 (y / you) :ARG1 (s / sugar :quant 4))",
-         'Same frames and roles. "four" in a is "4" in b.'),
+         'Same frames and roles; "four" in a is "4" in b.'),
         # Without an agent, a verb may be a participle.
         ("This is a list of songs sung in Rome.", "This is, in Rome, a list of songs that are sung.",
          "(l / list :consist-of (s / song :ARG1-of (i / sing-01 :location (r / rome))))", None,
-         'The parser sees no difference: both have the same graph. "Rome" has another place.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" has another '
+          'place.')),
         # Both graphs negate a word, of which one has a prefix or suffix.
         ("People escaped unharmed.", "People were not hurt.",
          "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
@@ -827,22 +841,23 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("There are no gods here, said the monster.", "The monster said that gods are here.",
          "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
-         ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said". Words that '
+         ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said"; words that '
           'both have come in another order: "said" and "monster".')),
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
          'Same roles; only a says "2"; only a says "No.".'),
         ("My favourite neighbourhood is colourful.", "My favorite neighborhood is colorful.",
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "favourite" from "favorite", '
-          '"neighbourhood" from "neighborhood", "colourful" from "colorful".')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "favourite" in a, '
+          '"favorite" in b; "neighbourhood" in a, "neighborhood" in b; "colourful" in a, "colorful" in b.')),
         ("The police scoured the city.", "The police scored the city.",
          "(s / scour-01 :ARG0 (p / police) :ARG1 (c / city))", "(s / score-01 :ARG0 (p / police) :ARG1 (c / city))",
          'Both have "police" and "city"; "scoured" in a and "scored" in b are spelt alike, perhaps one word.'),
         # Of a pronoun and its neighbour, either may have moved.
         ("The guide and her driver waited.", "Her guide and the driver waited.",
          "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
-         'The parser sees no difference: both have the same graph. Words that both have come in another order: "her".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; words that both '
+          'have come in another order: "her".')),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
          'Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman".'),
@@ -853,7 +868,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It holds 750 ml.", "It holds 0.75 l.",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 750 :unit (m / milliliter)))",
          "(h / hold-01 :ARG0 (i / it) :ARG1 (v / volume-quantity :quant 0.75 :unit (m / liter)))",
-         'Same frames and roles. "750 ml" in a is "0.75 l" in b.'),
+         'Same frames and roles; "750 ml" in a is "0.75 l" in b.'),
         # What a frame describes has no role in it: "actor" is (p / person :ARG0-of (a / act-01)).
         ("The sister of the actor who lives in Rome called.", "The sister who lives in Rome of the actor called.",
          ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG1 (q / person :ARG0-of (l / live-01) "
@@ -877,15 +892,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"on" in b.')),
         ("Taxes rose by $3 to $30.", "Taxes rose by 3 percent to $30.", "(r / rise-01 :ARG1 (t / tax))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "$3" in a, "3 '
-          'percent" in b. Not in the graphs: "percent" in b.')),
+          'percent" in b; not in the graphs: "percent" in b.')),
         ("The fee is $3.", "The fee is 3 percent.", "(f / fee)", "(t / thing)",
-         'Both have "fee"; "$3" in a, "3 percent" in b. Not in the graphs: "percent" in b.'),
+         'Both have "fee"; "$3" in a, "3 percent" in b; not in the graphs: "percent" in b.'),
         ("More than a dozen boys ate half a dozen eggs.", "More than twelve boys ate six eggs.",
          "(e / eat-01 :ARG0 (b / boy :quant 12) :ARG1 (g / egg :quant 6))", None,
          "The parser sees no difference: both have the same graph."),
         ("Mr Lee met Mr Kim.", "Lee met Kim.", "(m / meet-02 :ARG0 (l / lee) :ARG1 (k / kim))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr". Not '
-          'in the graphs: "Mr" in a.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Mr"; '
+          'not in the graphs: "Mr" in a.')),
         ("They loaded hay onto the truck.", "They loaded the truck with hay.",
          "(l / load-01 :ARG0 (t / they) :ARG1 (h / hay) :ARG2 (k / truck))",
          "(l / load-01 :ARG0 (t / they) :ARG1 (k / truck) :ARG2 (h / hay))",
@@ -901,15 +916,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The rope is 2 m long.", "The rope is 200 cm long.",
          "(l / long-03 :ARG1 (r / rope) :quant 2)",
          "(l / long-03 :ARG1 (r / rope) :ARG2 (d / distance-quantity :quant 200 :unit (c / cm)))",
-         'Same frames. "2 m long" in a is "200 cm" in b.'),
+         'Same frames; "2 m long" in a is "200 cm" in b.'),
         ("It weighs half a kilo.", "It weighs 500 grams.",
          "(w / weigh-01 :ARG1 (i / it) :ARG3 (m / mass-quantity :quant 0.5 :unit (k / kilo)))",
          "(w / weigh-01 :ARG1 (i / it) :ARG3 (m / mass-quantity :quant 500 :unit (g / gram)))",
-         'Same frames and roles. "half a kilo" in a is "500 grams" in b.'),
+         'Same frames and roles; "half a kilo" in a is "500 grams" in b.'),
         ("The trip takes 3-4 hours.", "The trip takes three to four hours.",
          "(t / take-10 :ARG0 (r / trip) :ARG1 (q / temporal-quantity :quant 3 :unit (h / hour)))",
          "(t / take-10 :ARG0 (r / trip) :ARG1 (q / temporal-quantity :quant 3 :quant 4 :unit (h / hour)))",
-         'Same frames and roles. "3-4" in a is "three to four" in b.'),
+         'Same frames and roles; "3-4" in a is "three to four" in b.'),
         ("Give .5 mg of morphine.", "Give 5 mg of morphine.",
          "(g / give-01 :ARG1 (m / morphine :quant 0.5))", "(g / give-01 :ARG1 (m / morphine :quant 5))",
          'Same frames and roles; ".5 mg of morphine" in a, "5 mg of morphine" in b.'),
@@ -924,13 +939,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He"; "improved" in a, "proved" in b; "play" in a, "display" in b.'),
         ("They met on the twelfth of May.", "They met on May 12th.",
          "(m / meet-03 :ARG0 (t / they) :time (d / date-entity :day 12 :month 5))", None,
-         'The parser sees no difference: both have the same graph. Graphs leave out "the" in a, "of" in a.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "the" '
+          'and "of".')),
         ("Give not less than 30 days of notice.", "Give at least 30 days of notice.",
          "(g / give-01 :ARG1 (n / notice :duration (t / temporal-quantity :quant 30 :unit (d / day))))", None,
          "The parser sees no difference: both have the same graph."),
         ("He likes Team A.", "He likes Team B.", "(l / like-01 :ARG0 (h / he) :ARG1 (t / team))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "A" in a, "B" in b. '
-          'Not in the graphs: "A" in a and "B" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "A" in a, "B" in b; '
+          'not in the graphs: "A" in a and "B" in b.')),
         ("It is −5 outside.", "It is -5 outside.", "(o / outside :domain (i / it))", None,
          "Both have the same words in the same order, with other punctuation."),
         ("He takes aspirin and no statins.", "He takes statins and no aspirin.",
@@ -980,21 +996,21 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Egyptians left quietly.", "Egyptians left.",
          '(l / leave-11 :ARG0 (p / person :mod (c / country :name (n / name :op1 "Egypt"))))',
          '(l / leave-11 :ARG1 (p / person :mod (c / country :name (n / name :op1 "Egypt"))))',
-         'Same names; only a says "quietly". Not in the graphs: "quietly" in a.'),
+         'Same names; only a says "quietly"; not in the graphs: "quietly" in a.'),
         ("The cars left.", "The cars left.", "(l / leave-11 :ARG0 (c / cat))", "(l / leave-11 :ARG0 (c / car))",
-         "Same frames. The parser puts the same words together differently: it is unsure here."),
+         "Same frames; the parser puts the same words together differently: it is unsure here."),
         ("Players left.", "Two old players left.", "(l / leave-11 :ARG0 (p / person :ARG0-of (y / play-01)))",
          "(l / leave-11 :ARG0 (p / person :quant 2 :mod (o / old) :ARG0-of (y / play-01)))",
          'Same frames and roles; "Players" in a, "Two old players" in b.'),
         ("He has a son and daughters.", "He has daughters and sons.",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (s / son) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (q / he) :ARG1 (a / and :op1 (d / daughter) :op2 (s / son)))",
-         'Same frames and roles. "son" and "daughters" change places, not their roles.'),
+         'Same frames and roles; "son" and "daughters" change places, not their roles.'),
         ("Sales hit $1,500 million.", "Sales hit $1.5 billion.", "(h / hit-01 :ARG1 (s / sale))", None,
          "The parser sees no difference: both have the same graph."),
         ("They sold 1,200 thousand tons.", "They sold half a million tons.", "(s / sell-01 :ARG1 (t / ton))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "1,200 thousand '
-          'tons" in a, "half a million tons" in b. Not in the graphs: "1,200 thousand" in a and "half a million" in '
+          'tons" in a, "half a million tons" in b; not in the graphs: "1,200 thousand" in a and "half a million" in '
           'b.')),
         ("It lasts 2 hours and 30 minutes.", "It lasts 150 minutes.",
          "(l / last-01 :ARG1 (i / it))", None,
@@ -1002,20 +1018,20 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The rope is 2.3 m long.", "The rope is 230 cm long.", "(l / long-03 :ARG1 (r / rope))", None,
          "The parser sees no difference: both have the same graph."),
         ("Call at nine o'clock.", "Call at nine.", "(c / call-02 :time 9)", None,
-         'The parser sees no difference: both have the same graph. Graphs leave out "o\'clock" in a.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says '
+          '"o\'clock".')),
         ("The employer moved northeast.", "The employee moved northwest.", "(m / move-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "employer" in a, '
           '"employee" in b; "northeast" in a, "northwest" in b.')),
         ("The winner left.", "The winter left.", "(l / leave-11)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "winner" in a, '
-          '"winter" in b. Not in the graphs: "winner" in a and "winter" in b.')),
+          '"winter" in b; not in the graphs: "winner" in a and "winter" in b.')),
         ("We will meet tommorow.", "We will meet tomorrow.", "(m / meet-03 :ARG0 (w / we) :time (t / tomorrow))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "tommorow" in a and '
           '"tomorrow" in b are spelt alike, perhaps one word.')),
         ("E-mail me.", "Email me.", "(m / mail-01 :ARG0 (y / you) :ARG2 (i / i))",
          "(e / email-01 :ARG0 (y / you) :ARG2 (i / i))",
-         ('Both have "E-mail" and "me". The parser puts the same words together differently: it is unsure here. Graphs '
-          'do not tell "E-mail" from "Email".')),
+         'Both have "E-mail" and "me"; "E-mail" in a, "Email" in b.'),
         ("He has the most hats.", "He has the fewest hats.",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (h3 / hat :quant (m / most)))",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (h3 / hat :quant (f / few)))",
@@ -1031,12 +1047,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
          'Same frames and roles; "5" and "3" change places.'),
         ("Rome 2, Oslo 1", "Oslo 1, Rome 2", "(s / score-01 :ARG1 (c / city :quant 2))", None,
-         'The parser sees no difference: both have the same graph. "Rome" and "Oslo" change places.'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" and "Oslo" '
+          'change places.')),
         ("Double-check the list.", "Check the list twice.", "(d / double-check-01 :ARG1 (l / list))",
          "(c / check-01 :ARG1 (l / list) :frequency 2)",
          'Both have "list"; "Double-check" in a, "Check" in b; only b says "twice".'),
         ("Add 1 tbsp of oil.", "Add one tablespoon of oil.", "(a / add-02 :ARG1 (o / oil))", None,
-         'The parser sees no difference: both have the same graph. Graphs do not tell "tbsp" from "tablespoon".'),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "tbsp" in a, '
+          '"tablespoon" in b.')),
         ("It's not that I lied.", "I lied.", "(l / lie-08 :ARG0 (i / i) :ARG1-of (i2 / it :polarity -))",
          "(l / lie-08 :ARG0 (i / i))",
          'Both have "I" and "lied"; only a has the negation "not"; only a says "It".'),
@@ -1047,7 +1065,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It costs 50 cents.", "It costs $0.50.",
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 50 :unit (c2 / cent)))",
          "(c / cost-01 :ARG1 (i / it) :ARG2 (m / monetary-quantity :quant 0.5 :unit (d / dollar)))",
-         'Same frames and roles. "50 cents" in a is "$0.50" in b.'),
+         'Same frames and roles; "50 cents" in a is "$0.50" in b.'),
         ("He bought a $5 shirt.", "He bought a $5 hat.", "(b / buy-01 :ARG0 (h / he) :ARG1 (s / shirt))",
          "(b / buy-01 :ARG0 (h / he) :ARG1 (h2 / hat))",
          'Both have "He", "bought" and "$5"; "shirt" in a, "hat" in b.'),
@@ -1059,21 +1077,21 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph."),
         ("Sen. Lee met Gov. Kim on Dec. 5.", "Senator Lee met Governor Kim on December 5.",
          "(m / meet-03 :ARG0 (l / lee) :ARG1 (k / kim) :time (d / date-entity :month 12 :day 5))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "Sen" from "Senator", "Gov" '
-          'from "Governor", "Dec" from "December".')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sen" in a, '
+          '"Senator" in b; "Gov" in a, "Governor" in b; "Dec" in a, "December" in b.')),
         ("It was founded in 1998 by two kids.", "Two kids founded it in 1989.",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1998))",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1989))",
          'Same frames and roles; only a says "1998"; only b says "1989".'),
         ("It fell 4.2% Monday.", "It fell 4.2 percent on Monday.", "(f / fall-01 :ARG1 (i / it))",
          "(f / fall-01 :ARG1 (i / it) :time (d / date-entity :weekday (m / monday)))",
-         'Same roles; only b says "on". "4.2%" in a is "4.2 percent" in b.'),
+         'Same roles; only b says "on"; "4.2%" in a is "4.2 percent" in b.'),
         ("The three-year-old boy slept.", "The 3-year-old boy slept.", "(s / sleep-01 :ARG0 (b / boy))", None,
          "The parser sees no difference: both have the same graph."),
         ("He is two years old, not 18 months old.", "He is a 24-month-old, not an 18-month-old.",
          "(o / old :domain (h / he))", None,
-         ('The parser sees no difference: both have the same graph. Graphs do not tell "months old" from "month-old" '
-          'and leave out "a" in b, "an" in b.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "months old" in a, '
+          '"month-old" in b; only b says "a" and "an".')),
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
@@ -1092,7 +1110,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"man" has another place.')),
         ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says '
-          '"police". Only a is in the passive.')),
+          '"police"; only a is in the passive.')),
         ("You like tea, don't you?", "You like tea.", "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea))",
          "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
          ('Same frames and roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
@@ -1114,7 +1132,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "big cat" and "him" swap roles in "chase".'),
         ("A boy aged 12 won.", "A boy aged 13 won.", "(w / win-01 :ARG0 (b / boy))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "12" in a, "13" in '
-          'b. Not in the graphs: "12" in a and "13" in b.')),
+          'b; not in the graphs: "12" in a and "13" in b.')),
         ("The 77th round was a 7th pick.", "The 7th round was a 77th pick.", "(p / pick-01 :ARG1 (r / round))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "77th '
           'round"; only b says "77th pick"; "round" has another place.')),
@@ -1140,8 +1158,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / look-01 :ARG0 (c / child))",
          'Same frames and roles; "Two children" in a, "A child" in b.'),
         ("Ann lit a fire.", "A fire was lit by Ann.", "(l / light-01 :ARG0 (a / ann) :ARG1 (f / fire))", None,
-         ('The parser sees no difference: both have the same graph. "Ann" and "fire" change places (passive in b '
-          'only), not their roles.')),
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Ann" and "fire" '
+          'change places (passive in b only), not their roles.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
