@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from features.core.wording import counted
 from features.metrics.explanation.anchors import joined, listed, name_text, quoted
-from features.metrics.explanation.comparing import MIRRORS, ComparedGraphs, Difference
+from features.metrics.explanation.comparing import MIRRORS, REMARKS, ComparedGraphs, Difference
 from features.metrics.explanation.differences import differences
 from features.metrics.explanation.pair import GraphPair
 
@@ -68,7 +68,7 @@ def describe(pair: GraphPair, sentences: tuple[str, str], similarity: float | No
     same = _same(both, frozenset(aspects))
     opening = f"Same {listed(same)}" if same else f"Both have {words}" if words else "No content word in common"
     if not both.differ:
-        opening = f"{SAME_GRAPH}, though the sentences differ"
+        opening = SAME_GRAPH + (", though the sentences differ" if not REMARKS.issuperset(aspects) else "")
     if both.texts.equal and sentences[0] != sentences[1]:
         opening = _unchanged(both, sentences).removesuffix(".")
     return Words("; ".join([opening, *parts]) + ".", told)

@@ -64,7 +64,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "dogs bark" and "cats sleep" change places.'),
         ("Cats sleep despite the noise.", "Despite the noise, cats sleep.",
          "(s / sleep-01 :ARG0 (c / cat) :concession (n / noise))", None,
-         'The parser sees no difference: both have the same graph. "Despite the noise" comes first in b.'),
+         'The parser sees no difference: both have the same graph; "Despite the noise" comes first in b.'),
         # The parser errs: what the conjunction belongs to changes.
         ("If dogs bark, cats sleep.", "If cats sleep, dogs bark.",
          "(s / sleep-01 :ARG0 (c / cat) :condition (b / bark-01 :ARG0 (d / dog)))", None,
@@ -72,12 +72,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"cats sleep" change places.')),
         ("Cats sleep after work ends.", "After work ends, cats sleep.",
          "(s / sleep-01 :ARG0 (c / cat) :time (a / after :op1 (e / end-01 :ARG1 (w / work))))", None,
-         'The parser sees no difference: both have the same graph. "After work ends" comes first in b.'),
+         'The parser sees no difference: both have the same graph; "After work ends" comes first in b.'),
         ("The dog bit the man.", "The man bit the dog.", BITE.format("dog", "man"), BITE.format("man", "dog"),
          'Same frames; "dog" and "man" swap roles in "bit".'),
         ("The dog bit the man.", "The man was bitten by the dog.", BITE.format("dog", "man"), None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
-          'change places (passive in b only), not their roles.')),
+         ('The parser sees no difference: both have the same graph; "dog" and "man" change places (passive in b '
+          'only), not their roles.')),
         # The parser errs: the sentences say that roles are swapped.
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
@@ -101,12 +101,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; "to Ann" and "about Ben" change places.'),
         ("On Monday he ran in Rome.", "In Rome he ran on Monday.",
          "(r / run-02 :ARG0 (h / he) :time (m / monday) :location (r2 / rome))", None,
-         ('The parser sees no difference: both have the same graph. "On Monday" comes first in a, "In Rome" comes '
+         ('The parser sees no difference: both have the same graph; "On Monday" comes first in a, "In Rome" comes '
           'first in b.')),
         ("The dog bit a man who fed a cat.", "A man who fed a cat was bitten by the dog.",
          BITE.format("dog", "man :ARG0-of (f / feed-01 :ARG2 (c / cat))"), None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man who '
-          'fed a cat" change places (passive in b only), not their roles.')),
+         ('The parser sees no difference: both have the same graph; "dog" and "man who fed a cat" change places '
+          '(passive in b only), not their roles.')),
         ("Unless you pay, you cannot go.", "If you do not pay, you cannot go.",
          "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :ARG0 y))",
          "(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (y / you)) :condition (q / pay-01 :polarity - :ARG0 y))",
@@ -126,8 +126,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # The other object first, which needs a preposition then.
         ("Ann gave the dog a bone.", "Ann gave a bone to the dog.",
          "(g / give-01 :ARG0 (p / person :name (n / name :op1 \"Ann\")) :ARG1 (b / bone) :ARG2 (d / dog))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "bone" '
-          'change places, not their roles.')),
+         'The parser sees no difference: both have the same graph; "dog" and "bone" change places, not their roles.'),
         ("The dog was given a bone.", "A bone was given to the dog.", "(g / give-01 :ARG1 (b / bone) :ARG2 (d / dog))",
          "(g / give-01 :ARG1 (b / bone) :ARG1 (d / dog))",
          'Same frames; "dog" and "bone" change places, not their roles.'),
@@ -146,8 +145,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Don't sit!", "Sit!", "(s / sit-01 :polarity -)", "(s / sit-01 :ARG0 (y / you))",
          'Same frames; only a negates "sit" ("n\'t").'),
         ("Please be good.", "Be good, please.", "(g / good :domain (y / you) :polite +)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Please" has '
-          'another place.')),
+         'The parser sees no difference: both have the same graph; "Please" has another place.'),
         ("Close it.", "You close it.", "(c / close-01 :ARG1 (i / it))",
          "(c / close-01 :ARG0 (y / you) :ARG1 (i / it))",
          'Both have "Close" and "it"; a may be a command, b is not; only b says "You".'),
@@ -182,15 +180,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same names; "to" in a, "by" in b.'),
         # One word or amount in two spellings is no difference.
         ("He came 1st.", "He came first.", "(c / come-01 :ARG1 (h / he))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "1st" in a, "first" '
-          'in b.')),
+         'The parser sees no difference: both have the same graph; "1st" in a, "first" in b.'),
         ("Dr. Lee & Ann sent e-mails.", "Doctor Lee and Ann sent emails.", "(s / send-01 :ARG1 (e / e-mail))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Dr" in a, "Doctor" '
-          'in b; "&" in a, "and" in b; "e-mails" in a, "emails" in b.')),
+         ('The parser sees no difference: both have the same graph; "Dr" in a, "Doctor" in b; "&" in a, "and" in b; '
+          '"e-mails" in a, "emails" in b.')),
         ("Colours analysed the centre.", "Colors analyzed the center.",
          "(a / analyze-01 :ARG0 (c / color) :ARG1 (d / center))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Colours" in a, '
-          '"Colors" in b; "analysed" in a, "analyzed" in b; "centre" in a, "center" in b.')),
+         ('The parser sees no difference: both have the same graph; "Colours" in a, "Colors" in b; "analysed" in a, '
+          '"analyzed" in b; "centre" in a, "center" in b.')),
         ("One hundred and five men ran.", "105 men ran.", "(r / run-02 :ARG0 (m / man :quant 100))",
          "(r / run-02 :ARG0 (m / man :quant 105))",
          'Same frames and roles; "One hundred and five" in a is "105" in b.'),
@@ -233,8 +230,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "boy" and "plays"; the parser puts the same words together differently: it is unsure here.'),
         # Words without a node, and forms that no graph shows.
         ("It starts at 9:30.", "It started at 9:30.", "(s / start-01)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "starts" in a, '
-          '"started" in b.')),
+         'The parser sees no difference: both have the same graph; "starts" in a, "started" in b.'),
         ("It rains.", "It rained.", "(r / rain-01)", "(r / rain-02)",
          'Both have "It" and "rains"; "rains" in a, "rained" in b.'),
         # The same number in other words.
@@ -248,8 +244,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # What further pairs showed: forms, units, signs and dates; lists, datives and neighbours; names in front.
         ("A man takes the bus.", "A man took the bus.",
          "(t / take-01 :ARG0 (m / man) :ARG1 (b / bus))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "takes" in a, '
-          '"took" in b.')),
+         'The parser sees no difference: both have the same graph; "takes" in a, "took" in b.'),
         ("The players won.", "Each player won.",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01)))",
          "(w / win-01 :ARG0 (p / person :ARG0-of (q / play-01) :mod (e / each)))",
@@ -267,8 +262,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"5 degrees" in b; not in the graphs: "-5" in a and "5" in b.')),
         ("It was on the 4th of July.", "It was on July 4.",
          "(d / date-entity :month 7 :day 4)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "the" '
-          'and "of".')),
+         'The parser sees no difference: both have the same graph; only a says "the" and "of".'),
         ("It was on 12 July 2024.", "It was on July 12, 2024.",
          "(d / date-entity :month 7 :day 12 :year 2024)", None,
          "The parser sees no difference: both have the same graph."),
@@ -326,16 +320,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / break-01 :ARG1 (e / egg :quant 12))", None, "The parser sees no difference: both have the same graph."),
         ("He weighs 80 kg.", "He weighs 80 kilograms.",
          "(w / weigh-01 :ARG1 (h / he) :ARG3 (m / mass-quantity :quant 80 :unit (k / kilogram)))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "kg" in a, '
-          '"kilograms" in b.')),
+         'The parser sees no difference: both have the same graph; "kg" in a, "kilograms" in b.'),
         ("They have two sons and a daughter.", "They have two daughters and a son.",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (s / son :quant 2) :op2 (d / daughter)))",
          "(h / have-03 :ARG0 (t / they) :ARG1 (a / and :op1 (d / daughter :quant 2) :op2 (s / son)))",
          'Same frames and roles; "two sons" in a, "a son" in b; "a daughter" in a, "two daughters" in b.'),
         ("The roof of the house leaks.", "The house's roof leaks.",
          "(l / leak-01 :ARG0 (r / roof :part-of (h / house)))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "roof" and "house" '
-          'change places, not their roles.')),
+         'The parser sees no difference: both have the same graph; "roof" and "house" change places, not their roles.'),
         ("He said nothing.", "He did not say anything.",
          "(s / say-01 :ARG0 (h / he) :ARG1 (n / nothing))",
          "(s / say-01 :ARG0 (h / he) :ARG1 (a / anything) :polarity -)",
@@ -402,8 +394,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'order: "drove" and "Mary".')),
         ("They called off the game.", "They called the game off.",
          "(c / call-off-02 :ARG0 (t / they) :ARG1 (g / game))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "off" has another '
-          'place.')),
+         'The parser sees no difference: both have the same graph; "off" has another place.'),
         ("He ran from Oslo to Rome.", "He ran to Oslo from Rome.",
          "(r / run-02 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "from" and "to" '
@@ -442,8 +433,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Who wrote Hamlet?", "Who was Hamlet written by?",
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
          '(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (h / work :name (n / name :op1 "Hamlet")))',
-         ("The parser sees no difference: both have the same graph, though the sentences differ; only b is in the "
-          "passive.")),
+         "The parser sees no difference: both have the same graph; only b is in the passive."),
         ("The book lay on the table by the door.", "The book was on the table by the door.",
          "(l / lie-07 :ARG1 (b / book) :ARG2 (t / table :location (d / door)))",
          "(b / book :location (t / table :location (d / door)))",
@@ -561,11 +551,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'change places.')),
         ("The U.S. army told us.", "The US army told us.",
          '(t / tell-01 :ARG0 (a / army :mod (c / country :name (n / name :op1 "US"))) :ARG2 (w / we))', None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "U.S." in a, "US" '
-          'in b.')),
+         'The parser sees no difference: both have the same graph; "U.S." in a, "US" in b.'),
         ("The USA won.", "The U.S. won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "US")))', None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "USA" in a, "U.S." '
-          'in b.')),
+         'The parser sees no difference: both have the same graph; "USA" in a, "U.S." in b.'),
         ("The USA won.", "The United States won.", '(w / win-01 :ARG0 (c / country :name (n / name :op1 "USA")))',
          '(w / win-01 :ARG0 (c / country :name (n / name :op1 "United" :op2 "States")))',
          'Same frames and roles; "USA" in a and "United States" in b may be one name.'),
@@ -587,8 +575,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sweden" in a, '
           '"Swedish voters" in b; not in the graphs: "voters" in b.')),
         ("If dogs ran, dogs ran.", "If dog ran, dog ran.", "(r / run-02 :ARG0 (d / dog))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "dogs" in a, "dog" '
-          'in b.')),
+         'The parser sees no difference: both have the same graph; "dogs" in a, "dog" in b.'),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
          'Same frames; "He" in a, "Oslo" in b; only b says "Year".'),
@@ -687,8 +674,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'b; not in the graphs: "mc2" in a and "X5" in b.')),
         ("Give organs, bodies or organs.", "Give bodies or organs, organs.",
          "(g / give-01 :ARG1 (o / or :op1 (r / organ) :op2 (b / body) :op3 (s / organ)))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "bodies" has '
-          'another place in the list.')),
+         'The parser sees no difference: both have the same graph; "bodies" has another place in the list.'),
         ("Find cures for colds and ills.", "Find new cures for colds and ills.",
          "(f / find-01 :ARG1 (c / cure-01 :ARG1 (d / cold)) :ARG2 (a / and :op1 d :op2 (i / ill)))",
          "(f / find-01 :ARG1 (c / cure-01 :mod (n / new) :ARG1 (d / cold)) :ARG2 (i / ill))",
@@ -830,8 +816,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Without an agent, a verb may be a participle.
         ("This is a list of songs sung in Rome.", "This is, in Rome, a list of songs that are sung.",
          "(l / list :consist-of (s / song :ARG1-of (i / sing-01 :location (r / rome))))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" has another '
-          'place.')),
+         'The parser sees no difference: both have the same graph; "Rome" has another place.'),
         # Both graphs negate a word, of which one has a prefix or suffix.
         ("People escaped unharmed.", "People were not hurt.",
          "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
@@ -848,16 +833,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same roles; only a says "2"; only a says "No.".'),
         ("My favourite neighbourhood is colourful.", "My favorite neighborhood is colorful.",
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "favourite" in a, '
-          '"favorite" in b; "neighbourhood" in a, "neighborhood" in b; "colourful" in a, "colorful" in b.')),
+         ('The parser sees no difference: both have the same graph; "favourite" in a, "favorite" in b; '
+          '"neighbourhood" in a, "neighborhood" in b; "colourful" in a, "colorful" in b.')),
         ("The police scoured the city.", "The police scored the city.",
          "(s / scour-01 :ARG0 (p / police) :ARG1 (c / city))", "(s / score-01 :ARG0 (p / police) :ARG1 (c / city))",
          'Both have "police" and "city"; "scoured" in a and "scored" in b are spelt alike, perhaps one word.'),
         # Of a pronoun and its neighbour, either may have moved.
         ("The guide and her driver waited.", "Her guide and the driver waited.",
          "(w / wait-01 :ARG1 (a / and :op1 (g / guide) :op2 (p / person :ARG0-of (d / drive-01))))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; words that both '
-          'have come in another order: "her".')),
+         'The parser sees no difference: both have the same graph; words that both have come in another order: "her".'),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
          'Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman".'),
@@ -939,8 +923,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He"; "improved" in a, "proved" in b; "play" in a, "display" in b.'),
         ("They met on the twelfth of May.", "They met on May 12th.",
          "(m / meet-03 :ARG0 (t / they) :time (d / date-entity :day 12 :month 5))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "the" '
-          'and "of".')),
+         'The parser sees no difference: both have the same graph; only a says "the" and "of".'),
         ("Give not less than 30 days of notice.", "Give at least 30 days of notice.",
          "(g / give-01 :ARG1 (n / notice :duration (t / temporal-quantity :quant 30 :unit (d / day))))", None,
          "The parser sees no difference: both have the same graph."),
@@ -1018,8 +1001,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The rope is 2.3 m long.", "The rope is 230 cm long.", "(l / long-03 :ARG1 (r / rope))", None,
          "The parser sees no difference: both have the same graph."),
         ("Call at nine o'clock.", "Call at nine.", "(c / call-02 :time 9)", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says '
-          '"o\'clock".')),
+         'The parser sees no difference: both have the same graph; only a says "o\'clock".'),
         ("The employer moved northeast.", "The employee moved northwest.", "(m / move-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "employer" in a, '
           '"employee" in b; "northeast" in a, "northwest" in b.')),
@@ -1047,14 +1029,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
          'Same frames and roles; "5" and "3" change places.'),
         ("Rome 2, Oslo 1", "Oslo 1, Rome 2", "(s / score-01 :ARG1 (c / city :quant 2))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Rome" and "Oslo" '
-          'change places.')),
+         'The parser sees no difference: both have the same graph; "Rome" and "Oslo" change places.'),
         ("Double-check the list.", "Check the list twice.", "(d / double-check-01 :ARG1 (l / list))",
          "(c / check-01 :ARG1 (l / list) :frequency 2)",
          'Both have "list"; "Double-check" in a, "Check" in b; only b says "twice".'),
         ("Add 1 tbsp of oil.", "Add one tablespoon of oil.", "(a / add-02 :ARG1 (o / oil))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "tbsp" in a, '
-          '"tablespoon" in b.')),
+         'The parser sees no difference: both have the same graph; "tbsp" in a, "tablespoon" in b.'),
         ("It's not that I lied.", "I lied.", "(l / lie-08 :ARG0 (i / i) :ARG1-of (i2 / it :polarity -))",
          "(l / lie-08 :ARG0 (i / i))",
          'Both have "I" and "lied"; only a has the negation "not"; only a says "It".'),
@@ -1077,8 +1057,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph."),
         ("Sen. Lee met Gov. Kim on Dec. 5.", "Senator Lee met Governor Kim on December 5.",
          "(m / meet-03 :ARG0 (l / lee) :ARG1 (k / kim) :time (d / date-entity :month 12 :day 5))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Sen" in a, '
-          '"Senator" in b; "Gov" in a, "Governor" in b; "Dec" in a, "December" in b.')),
+         ('The parser sees no difference: both have the same graph; "Sen" in a, "Senator" in b; "Gov" in a, '
+          '"Governor" in b; "Dec" in a, "December" in b.')),
         ("It was founded in 1998 by two kids.", "Two kids founded it in 1989.",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1998))",
          "(f / found-01 :ARG0 (k / kid :quant 2) :ARG1 (i / it) :time (d / date-entity :year 1989))",
@@ -1090,8 +1070,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph."),
         ("He is two years old, not 18 months old.", "He is a 24-month-old, not an 18-month-old.",
          "(o / old :domain (h / he))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "months old" in a, '
-          '"month-old" in b; only b says "a" and "an".')),
+         ('The parser sees no difference: both have the same graph; "months old" in a, "month-old" in b; only b says '
+          '"a" and "an".')),
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
@@ -1158,8 +1138,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(l / look-01 :ARG0 (c / child))",
          'Same frames and roles; "Two children" in a, "A child" in b.'),
         ("Ann lit a fire.", "A fire was lit by Ann.", "(l / light-01 :ARG0 (a / ann) :ARG1 (f / fire))", None,
-         ('The parser sees no difference: both have the same graph, though the sentences differ; "Ann" and "fire" '
-          'change places (passive in b only), not their roles.')),
+         ('The parser sees no difference: both have the same graph; "Ann" and "fire" change places (passive in b '
+          'only), not their roles.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
