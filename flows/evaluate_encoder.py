@@ -20,7 +20,7 @@ from flows.trainings.training_process import run_job
 from training.evaluation.run import metrics_file
 from training.jobs import EvaluationJob
 from training.run_records import in_use, record_evaluation, record_failed_evaluation, trained_as
-from training.runs import run_id
+from training.runs import encoder_name, run_id
 
 
 @flow(name="evaluate_encoder", persist_result=False)
@@ -83,16 +83,20 @@ def evaluate_all(
             for job in jobs
         }
         done, failure = _evaluated(jobs)
-        if promote:
+        by_encoder: dict[str, list[EvaluationJob]] = {}
+        for job in done:
+            by_encoder.setdefault(encoder_name(job.output.resolve()), []).append(job)
+        for of_encoder in by_encoder.values():  # one that cannot be judged leaves the record of those before it
             try:
-                promote_best(settings, done, [job.output for job in jobs], unattended=unattended)
+                if promote:
+                    promote_best(settings, of_encoder, [job.output for job in jobs], unattended=unattended)
             except Exception as error:
-                for job in done:
+                for job in of_encoder:
                     record_failed_evaluation(job.output, error)
                 raise
-        for job in done:
-            if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
-                record_evaluation(job.output, identities[job.output])
+            for job in of_encoder:
+                if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
+                    record_evaluation(job.output, identities[job.output])
     for job in done:
         outbox.show_all(show_evaluation(settings, metrics_file(job.output, job.suites)))
     folders = [job.output for job in done]

@@ -38,21 +38,13 @@ from training.writing import read_json, write_json
 def promote_best(
     settings: project.Project, jobs: Sequence[EvaluationJob], asked: Collection[Path] = (), *, unattended: bool
 ) -> None:
-    """Make the best of the evaluated runs of each encoder the current one, if its scores hold, and say so.
+    """Make the best of the evaluated runs of an encoder, at least one, the current one, if its scores hold, and say so.
 
     Some of the runs that were asked for may have no evaluation, since it failed. What a refresh began, unattended,
     promotes no run of an older release if it was late, nor one seed after another.
     """
-    by_encoder: dict[str, list[EvaluationJob]] = {}
-    for job in sorted(jobs, key=lambda job: seed_of(job.output)):
-        by_encoder.setdefault(encoder_name(job.output.resolve()), []).append(job)
-    for name, of_encoder in by_encoder.items():
-        _promote_of(settings, name, of_encoder, {run.resolve() for run in asked}, unattended=unattended)
-
-
-def _promote_of(
-    settings: project.Project, name: str, jobs: Sequence[EvaluationJob], asked: Collection[Path], *, unattended: bool
-) -> None:
+    jobs, asked = sorted(jobs, key=lambda job: seed_of(job.output)), {run.resolve() for run in asked}
+    name = encoder_name(jobs[0].output.resolve())
     runs = settings.runs.resolve()
     before, gone = current_run(settings.runs, name), gone_runs(settings.runs).get(name)
     evaluated = {job.output.resolve(): job for job in jobs}
