@@ -29,9 +29,9 @@ _TOKEN = re.compile(
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
-      | [$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b                             # $17m
-      | (?:(?<!\S)[-−+])?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*(?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?
-        (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # .5, 1990s, 6e23, 5 pm
+      | (?:\bUS(?=\$))?[$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b             # $17m
+      | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*
+        (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # .5, 1990s, 6e23, 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no(?:t\s+only|\s+one)\b
       | a\s+(?:couple|pair)\s+of\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | a\s+(?:hundred|thousand|million|billion)\b(?!-)
@@ -369,7 +369,7 @@ def abbreviates(one: Sequence[Token], other: Sequence[Token]) -> bool:
 
 def _straight(text: str) -> str:
     fraction = unicodedata.normalize("NFKC", text) if len(text) == 1 else text  # ½
-    return " ".join((fraction if "⁄" in fraction else text).casefold().translate(_SIGNS).split())
+    return " ".join((fraction if "⁄" in fraction else text).casefold().replace("us$", "$").translate(_SIGNS).split())
 
 
 def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: bool) -> Token:

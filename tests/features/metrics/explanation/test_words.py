@@ -1172,6 +1172,7 @@ def test_each_aspect_has_its_words(a, b, left, right, expected):
         ("One in a hundred boys left.", "One in 100 boys left."),
         ("One in ten thousand boys left.", "1 in 10,000 boys left."),
         ("Three in four boys left.", "75% of boys left."),
+        ("It cost US$3 million.", "It cost $3 million."),
         ("It was built in the sixties.", "It was built in the 1960s."),
         ("It was built in the 1960s.", "It was built in the 1960’s."),
     ],
