@@ -290,18 +290,19 @@ def _names(told: Told) -> None:
 
 
 def _coreference(told: Told) -> None:
-    kinds = [
-        [t for t in side if t.kind == "pronoun" and t.lower.endswith(("self", "selves"))] for side in told.texts.tokens
-    ]
+    kinds = [[t for t in side if t.kind == "pronoun" and "sel" in t.lower] for side in told.texts.tokens]
     if bool(kinds[0]) == bool(kinds[1]):
         return
     side = int(bool(kinds[1]))
-    reflexive = kinds[side][0]
+    reflexive, tokens = kinds[side][0], told.texts.tokens[side]
+    before, *behind = tokens[tokens.index(reflexive) - 1 :]
+    if before.kind in {"word", "name"} and before.stem not in told.both.frame_stems and behind[1:]:
+        return  # "the king himself opened it"
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
     others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
     he = {reflexive.stem} & told.texts.shared
-    himself = [t for t in told.texts.tokens[side] if t.stem in he and t.end + 1 == reflexive.start]  # he himself
+    himself = [t for t in tokens if t.stem in he and t.end + 1 == reflexive.start]  # he himself
     told.add("coreference", ("coreference",), text, _by_side(side, kinds[side] + himself, others))
 
 

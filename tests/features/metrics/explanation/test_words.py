@@ -1367,6 +1367,12 @@ def test_a_negation_behind_the_same_words_in_another_order_has_no_other_place():
     assert "negation" not in {difference.aspect for difference in found}
 
 
+def test_a_reflexive_behind_the_subject_refers_to_no_one_else():
+    graph = "(o / open-01 :ARG0 (k / king) :ARG1 (d / door))"
+    found = told("The king himself opened the door.", "The king opened the door.", graph).differences
+    assert "coreference" not in {difference.aspect for difference in found}
+
+
 def test_an_encoder_tells_that_sentences_without_a_common_word_may_be_alike():
     (pair,) = explain_graphs([(decode("(k / kid)"), decode("(c / child)"))])
     sentences = "The kids cried.", "Children wept."
