@@ -198,7 +198,7 @@ def write_word_encoder(folder: Path, words: Sequence[str], routes: Mapping[str, 
         weights[0] *= 0.01  # a text of unknown words must not be a zero vector
         return modules.StaticEmbedding(tokenizer, embedding_weights=weights)
 
-    first = embedding(words)
+    first: torch.nn.Module = embedding(words)
     if routes:
         first = modules.Router({route: [embedding(seen)] for route, seen in routes.items()})
     SentenceTransformer(modules=[first], device="cpu").save_pretrained(str(folder), create_model_card=False)

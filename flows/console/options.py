@@ -22,7 +22,7 @@ class _File(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
-        path = super().convert(value, param, ctx)
+        path: Any = super().convert(value, param, ctx)  # a Path, by path_type
         if not (path.exists() or (self.allow_dash and value == "-")):
             raise FileMissing(f"{str(path)!r} does not exist: check the path.")
         return path
