@@ -132,7 +132,7 @@ class GraphBatch:
 
 
 def _list_column(rows: pl.DataFrame, name: str) -> tuple[Offsets, Any]:
-    column: Any = rows[name].rechunk().to_arrow()  # a LargeListArray, which the stubs do not say
+    column: Any = rows[name].to_arrow()  # a LargeListArray, which the stubs do not say
     lengths = column.value_lengths().to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), column.flatten()
 

@@ -64,7 +64,7 @@ def decode(text: str) -> AmrGraph:
     [(0, 'ARG0', 1), (0, 'ARG1', 2), (2, 'ARG0', 1)]
     """
     if "#" in text:
-        text = _COMMENT.sub(lambda comment: " " * len(comment[0]), text)  # same length: columns stay correct
+        text = _COMMENT.sub("", text)  # whole lines, whose ends stay: lines and columns of errors are those of the file
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if start >= end:
         raise RowError(RejectCode.NO_GRAPH, "the text contains no graph; expected one in PENMAN, such as (b / boy)")
@@ -91,7 +91,7 @@ def decode(text: str) -> AmrGraph:
 class _Scan:
     """The state of the scan."""
 
-    text: str  # the text, comments blanked
+    text: str  # the text, without comments
     concepts: list[str] = field(default_factory=list)  # concept of each node
     nodes: dict[str, int] = field(default_factory=dict)  # node of each variable
     # (source, role, node below or -1, target as written, position of the target)
@@ -180,7 +180,7 @@ class _Scan:
 
 
 def _without_alignment(name: str) -> str:
-    return _TRAILING_ALIGNMENT.sub("", name) if "~" in name and name[0] != '"' else name
+    return _TRAILING_ALIGNMENT.sub("", name) if "~" in name else name
 
 
 def _fail(text: str, position: int, what: str, code: RejectCode = RejectCode.BAD_PENMAN) -> NoReturn:

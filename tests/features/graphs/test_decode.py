@@ -144,3 +144,32 @@ def graph_of_tree(root) -> AmrGraph:
         else:
             graph.attributes.append((source, role, target))
     return graph
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "attributes"),
+    [
+        ('(p / "Obama"~e.1 :op1 "Bob"~e.2)', '"Obama"', [(0, "op1", '"Bob"')]),
+        ("(b / boy~3 :quant~1 2~e4)", "boy", [(0, "quant", "2")]),
+        ("(u / a:b/c :value x.org/~12/d)", "a:b/c", [(0, "value", "x.org/~12/d")]),
+        ("(l / language\n\t # ::snt :op1 d\n :name C# :op1 e)", "language", [(0, "name", "C#"), (0, "op1", "e")]),
+        ("(a2 / ant :value a)", "ant", [(0, "value", "a")]),
+    ],
+)
+def test_alignments_and_comments_are_dropped_and_what_only_looks_like_them_stays(text, concept, attributes):
+    graph = decode(text)
+    assert (graph.concepts, graph.attributes) == ([concept], attributes)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("(b:c / boy)", "line 1, column 2: "),
+        ("(bb2 / boy :mod bb3)", "line 1, column 17: "),
+        ("# a (remark\n  # one more\n(b / boy :mod 2))", "line 3, column 17: "),
+    ],
+)
+def test_wrong_names_and_what_is_wrong_below_comments_have_their_place(text, place):
+    with refused(RowError) as caught:
+        decode(text)
+    assert caught.value.message.startswith(place)

@@ -139,3 +139,33 @@ def test_a_block_of_more_than_a_mebibyte_is_an_item_with_its_error(tmp_path, fil
     assert (first.error, last.error) == (None, None)
     assert (large.metadata, large.text) == ({"snt": "Long."}, "")
     assert (large.error.code, large.error.message) == ("bad_penman", "large.amr, block at line 3: larger than 1 MiB")
+
+
+def test_a_graph_below_the_metadata_of_a_reject_is_read(tmp_path):
+    """As penman writes a file with a reject again: its metadata come before the next graph."""
+    (tmp_path / "again.amr").write_text("# ::id 2\n# ::reject no_graph: none\n(c / cat)\n")
+    (block,) = read_blocks(tmp_path / "again.amr")
+    assert (block.error, block.graph.concepts) == (None, ["cat"])
+
+
+def test_a_reject_with_a_code_of_others_has_no_graph(tmp_path):
+    (tmp_path / "theirs.amr").write_text("# ::id 2\n# ::reject too boring\n")
+    assert [block.error.code for block in read_blocks(tmp_path / "theirs.amr")] == [RejectCode.NO_GRAPH]
+
+
+def test_metadata_begin_at_a_word_and_sentences_and_tokens_end_with_the_line(tmp_path):
+    (tmp_path / "one.amr").write_text("#::id a::b ::url http://c::d\n# ::tok A ::b c\n(c / cat)\n")
+    (block,) = read_blocks(tmp_path / "one.amr")
+    assert block.metadata == {"id": "a::b", "url": "http://c::d", "tok": "A ::b c"}
+
+
+def test_a_remark_within_a_graph_starts_no_block(tmp_path):
+    text = "(b / boy\n# a remark\n   :mod (y / young))"
+    (tmp_path / "one.amr").write_text(text)
+    (block,) = read_blocks(tmp_path / "one.amr")
+    assert block.graph.concepts == ["boy", "young"]
+
+
+def test_a_wrong_graph_is_kept_as_written_and_a_large_line_without_metadata_is_an_item(tmp_path):
+    (tmp_path / "wrong.amr").write_text(f"(b / boy\n\n(c / {'c' * (2 << 20)})\n\n(d / dog)\n")
+    assert [block.text for block in read_blocks(tmp_path / "wrong.amr")] == ["(b / boy", "", "(d / dog)"]
