@@ -300,3 +300,20 @@ def test_why_inputs_changed_is_found_without_opening_old_versions(store, ingest,
     monkeypatch.setattr(type(store), "committed", lambda self, *at: opened.add(at[1:]) or committed(self, *at))
     assert "input" in {work.reason.kind for work in plan(store, chain(batch_size=32)).todo}
     assert opened == {(None,)}
+
+
+def test_plan_at_older_versions_has_the_sentences_of_the_pairs_of_then(store, ingest):
+    ingest(pairs={"pairs-00000": (0, 1)})
+    versions = store.versions()
+    ingest(pairs={"pairs-00000": (1, 2)})
+
+    assert plan(store, chain(), versions=versions).uses.sources == {"pairs-00000": tuple(SENTENCES[:2])}
+    assert plan(store, chain()).uses.sources == {"pairs-00000": tuple(SENTENCES[1:])}
+
+
+def test_fingerprints_name_what_is_read(store, ingest):
+    ingest()
+    first, shard = chain(graphs={SENTENCES[0]: "old"})[0], SENTENCES[0]
+    read = f"sentences:{shard}:{store.committed('sentences')[shard].fingerprint}"
+
+    assert plan(store, [first]).expected["amr", shard] == fingerprint(first.recipe, [read, "extra:old"])

@@ -27,6 +27,7 @@ from features.schemas import SENTENCES
 from features.stages.registry import TABLES
 from features.store import delta, layout
 from features.store.fingerprints import fingerprint
+from features.store.reader import StoreAhead
 from features.store.receipts import DataFile
 from features.store.store import Store
 
@@ -358,3 +359,40 @@ def test_shard_that_another_program_added_twice_is_refused(store, put):
 
     with refused(StoreDamaged):
         store.read("sentences")
+
+
+# -- what will be stored -------------------------------------------------------------------------------------------
+
+
+def test_a_store_ahead_has_what_will_be_committed_and_not_what_cannot_be_read(store, put, recipes, filled):
+    first = put("pairs", s0=["a"], s1=["b"], s2=["c"])["pairs"]
+    put("amr", s0=["a"])
+    made = {shard: filled("pairs", ids).rows for shard, ids in (("s4", ["e"]), ("s3", ["d"]), ("s1", ["new"]))}
+    marks = {("pairs", shard): fingerprint(recipes["pairs"], [shard]) for shard in ("s3", "s4")}
+    ahead = StoreAhead(store, {"pairs": made}, [("pairs", "s0"), ("pairs", "s1"), ("amr", "s0")], marks)
+
+    committed = ahead.committed("pairs")
+    assert {shard: file.fingerprint for shard, file in committed.items() if shard > "s2"} == {
+        shard: mark for (_, shard), mark in marks.items()
+    }
+    assert [committed[shard] for shard in ("s1", "s2")] == [store.committed("pairs")[shard] for shard in ("s1", "s2")]
+    columns = ["pair_id"]
+    of_all = {("new", "s1"), ("c", "s2"), ("d", "s3"), ("e", "s4")}
+    assert set(ahead.read("pairs", columns=columns, with_shard=True).iter_rows()) == of_all
+    assert ahead.read("pairs", shards=["s1", "s2", "s4"], columns=columns).rows() == [("c",), ("new",), ("e",)]
+    assert ahead.read("pairs", first, columns=columns).rows() == [("a",), ("b",), ("c",)]
+    assert ahead.committed("pairs", first) == store.committed("pairs", first)
+    assert ahead.committed("amr") == store.committed("amr")
+    assert ahead.read("amr").equals(store.read("amr"))
+
+
+def test_reject_codes_are_counted_for_the_asked_shards_at_a_version_those_with_most_first(store, write, commit):
+    first = commit(write("amr", "s0", ["a"], ["b"]), write("amr", "s1", [], ["c", "d"]))["rejects"]
+    commit(write("dependencies", "s0", ["a"], ["b", "c"]), write("label_vectors", "s1", [], ["c", "d"]))
+    commit(write("amr", "s1", ["d"], ["c"]))
+
+    asked = [("amr", "s0"), ("dependencies", "s0"), ("label_vectors", "s1")]
+    assert [*store.reject_codes(asked).values()] == [2, 2, 1]
+    assert store.reject_codes([("amr", "s0"), ("amr", "s1")]) == {("amr", "no_graph"): 2}
+    assert store.reject_codes([("amr", "s0"), ("amr", "s1")], first) == {("amr", "no_graph"): 3}
+    assert store.reject_codes([("amr", "s2")]) == {}
