@@ -204,3 +204,11 @@ def test_each_training_is_looked_at_a_few_times_however_many_there_are(settings,
     monkeypatch.setattr(retention, "group_of", lambda run: groups.append(run) or group_of(run))
     assert len(old(settings, days=7)) == 39
     assert len(groups) < 5 * 40
+
+
+def test_a_training_whose_folder_of_seeds_the_project_file_names_stays(settings, add):
+    encoder, *others = settings.encoders
+    named = encoder.model_copy(update={"backbone": str(settings.runs / "other/00001-aaaaaa")})
+    for number in (1, 2, 3):
+        add(f"other/0000{number}-aaaaaa/seed-0", 50)
+    assert old(settings.model_copy(update={"encoders": (named, *others)}), days=7) == ["other/00002-aaaaaa"]

@@ -278,3 +278,13 @@ def test_an_age_is_needed(project):
     project.write(8, more="[retention]\nreleases = true\n")
     with refused(MissingKey):
         project_file.load(project.folder / "facetflow.toml")
+
+
+def test_releases_of_trainings_that_would_go_are_foreseen_also_where_the_runs_are_behind_a_link(settings, tmp_path):
+    (elsewhere := tmp_path / "large disk").mkdir()
+    settings.runs.symlink_to(elsewhere, target_is_directory=True)
+    for number in (1, 3):
+        (run := settings.runs / "syntax" / f"{number:05d}-aaaaaa" / "seed-0").mkdir(parents=True)
+        (run / "train.json").write_text("{}")
+    found = find_old_runs(settings, timedelta(0))
+    assert find_old_releases(settings, Store.open(settings.store), timedelta(0), without=found) == [1, 2]
