@@ -185,7 +185,7 @@ def _paths_in(given: Any, base: Path) -> Iterator[Path]:
     if isinstance(given, Mapping):
         given = given.values()
     if isinstance(given, str):
-        with suppress(OSError, RuntimeError, ValueError):  # too long, an unknown user, or characters that no path has
+        with suppress(RuntimeError, ValueError):  # an unknown user, a loop of links, or characters that no path has
             yield (base / Path(given).expanduser()).resolve()
     elif isinstance(given, Iterable):
         for value in given:

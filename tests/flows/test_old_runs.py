@@ -38,7 +38,7 @@ backbone = "runs/other/00001-aaaaaa/seed-0/encoder"
 [[encoders]]
 name = "{next}"
 kind = "pas"
-positive_label = "~nobody"
+positive_label = "~no_such_user"
 tags = "\\u0000"
 """
 
@@ -206,9 +206,20 @@ def test_each_training_is_looked_at_a_few_times_however_many_there_are(settings,
     assert len(groups) < 5 * 40
 
 
-def test_a_training_whose_folder_of_seeds_the_project_file_names_stays(settings, add):
+def test_a_training_that_the_project_file_names_through_a_link_stays(settings, add):
+    (settings.base / "mine").symlink_to(settings.runs / "other/00001-aaaaaa", target_is_directory=True)
     encoder, *others = settings.encoders
-    named = encoder.model_copy(update={"backbone": str(settings.runs / "other/00001-aaaaaa")})
+    named = encoder.model_copy(update={"backbone": "mine"})
     for number in (1, 2, 3):
         add(f"other/0000{number}-aaaaaa/seed-0", 50)
     assert old(settings.model_copy(update={"encoders": (named, *others)}), days=7) == ["other/00002-aaaaaa"]
+
+
+def test_links_in_a_training_are_not_followed(settings, add):
+    seed, _ = (add(f"syntax/0000{number}-aaaaaa/seed-0", 50) for number in (1, 2))
+    (settings.base / "young").write_bytes(b"x" * 100_000)
+    for name in ("young", "gone"):
+        (seed / name).symlink_to(settings.base / name)
+        os.utime(seed / name, (0, 0), follow_symlinks=False)
+    ((folder, size),) = find_old_runs(settings, timedelta(days=7)).items()
+    assert (folder, size < 100_000) == (seed.parent, True)

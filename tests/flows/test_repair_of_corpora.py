@@ -294,6 +294,16 @@ def test_lost_pairs_of_a_corpus_whose_file_is_gone_are_told_in_a_sentence(near):
         repair_ingested(corpora, store, store.damaged(), "third")
 
 
+def test_shards_that_are_made_again_keep_their_fingerprints_throughout(near):
+    corpora, store = near
+    before = {table: store.committed(table) for table in ("sentences", "pairs")}
+    emptied(store)
+    repair_ingested(corpora, store, store.damaged(), "third")
+    for table, files in before.items():
+        assert store.committed(table) == files
+        assert {mark for _, mark in store.provenance(table)} == {file.fingerprint for file in files.values()}
+
+
 def embed(store, *, again=False):
     """Commit an embedding of each sentence: how often each letter occurs in it."""
     recipe = Recipe("embeddings")

@@ -24,6 +24,7 @@ from flows.retention import (
     delete_by_age,
     delete_obsolete,
     find_obsolete,
+    find_old_builds,
     find_old_records,
     find_old_releases,
     find_old_runs,
@@ -288,3 +289,41 @@ def test_releases_of_trainings_that_would_go_are_foreseen_also_where_the_runs_ar
         (run / "train.json").write_text("{}")
     found = find_old_runs(settings, timedelta(0))
     assert find_old_releases(settings, Store.open(settings.store), timedelta(0), without=found) == [1, 2]
+
+
+def test_the_record_of_a_build_is_as_old_as_its_end(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+    for number, finished in enumerate((LONG_AGO, now(), LONG_AGO)):
+        store.record_run(RunRecord(f"run-{number}", "build_features", LONG_AGO, finished=finished, number=number))
+    assert find_old_records(store, timedelta(days=1)) == ["run-0"]
+
+
+def test_folders_that_are_no_builds_stay_among_them_and_so_does_what_published_or_is_newest(settings, tmp_path):
+    store = Store.open(settings.store)
+    for number, run_id in ((4, published := "20200102T000000-00aa"), (5, "run-5")):
+        write_release(store.storage, Release(number, run_id, LONG_AGO, "1", store.versions(), {}, {}, {}))
+    for name in ("20200101T000000-00aa", published, "20200103T000000-00aa", "notes", "20200101T000000-00aa.bak"):
+        (settings.builds / name).mkdir(parents=True)
+    (settings.builds / "20200101T000000-00bb").symlink_to(tmp_path, target_is_directory=True)
+    (settings.builds / "20200101T000000-00cc").touch()
+    assert [*find_old_builds(settings, store, timedelta(0))] == [settings.builds / "20200101T000000-00aa"]
+    found = find_obsolete(settings, store, Extent(timedelta(0), releases=True))
+    assert [folder.name for folder in found.builds] == ["20200101T000000-00aa", published], "its release goes as well"
+    assert find_old_builds(settings, store, timedelta(days=1)) == {}
+
+
+def test_files_are_looked_for_at_the_age_and_without_the_releases_that_go(settings, monkeypatch):
+    store, asked = Store.open(settings.store), []
+    look = store.collect_garbage
+    monkeypatch.setattr(store, "collect_garbage", lambda *at, **how: asked.append((at, how)) or look(*at, **how))
+    for delete in (False, True):
+        find_obsolete(settings, store, Extent(timedelta(days=1), releases=True), delete=delete)
+    assert asked == [((timedelta(days=1),), {"without": [1, 2], "dry_run": dry}) for dry in (True, False)]
+
+
+def test_a_record_stays_with_the_last_failure_of_a_shard_in_any_stage(tmp_path):
+    store = Store.open(tmp_path / "store", create=True)
+    for number, stage in enumerate(("amr", "srl", "srl")):
+        failed = (FailedShard(stage, Shard("s1"), Fingerprint("00"), "no memory"),)
+        store.record_run(RunRecord(f"run-{number}", "build_features", LONG_AGO, number=number, failed=failed))
+    assert find_old_records(store, timedelta(days=1)) == ["run-1"]
