@@ -1,9 +1,11 @@
 """Which pairs are scored, and what is said of the others."""
 
+import numpy as np
 from sentences import refused
 
 from features.core.faults import NothingToScore
 from tests.training.evaluation.paraphrase.conftest import by_name, exported, pairs_of, scored, write_training
+from training.evaluation.paraphrase.sets import JudgedPairs
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.suites import Subject
 
@@ -80,3 +82,10 @@ def test_a_training_that_chose_by_the_split_that_is_scored_takes_no_threshold_fr
     write_training(job.output, splits=["train", "test"])
     own = by_name(scored(job))["tweets"]["thresholds"]["encoder"]
     assert (own["pairs"], own["same"]) == (12, False)
+
+
+def test_pairs_have_the_digest_of_others_only_where_no_text_and_no_judgement_differs():
+    pairs = [("ab", "c", True), ("a", "bc", True), ("ab", "d", True), ("e", "c", True), ("ab", "c", False)]
+    digests = [JudgedPairs((a,), (b,), np.array([positive])).digest() for a, b, positive in pairs]
+    assert len(set(digests)) == len(pairs)
+    assert JudgedPairs(("ab",), ("c",), np.array([True])).digest() == digests[0]

@@ -171,3 +171,9 @@ def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tm
     (row,) = [row for row in ones if row[2] == "test"][:1]
     result = scored(job, source=exported(tmp_path / "one.parquet", [*(r for r in ones if r[2] != "test"), row]))
     assert "The only pair of tweets has the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
+
+
+def test_a_classifier_that_knows_one_of_two_labels_decides_nothing(job, tmp_path):
+    classifier().save(job.encoder)
+    (row,) = scored(job, source=exported(tmp_path / "no.parquet", pairs_of(labels=("1", "no"))))["rows"]
+    assert (row["scored_by"], row["more_probable"], row["reliability"]) == ("cosine", None, None)

@@ -9,7 +9,18 @@ from sklearn.linear_model import LogisticRegression
 from features.core.faults import TooFewTexts
 from features.corpora.classified import ClassTask
 from training.evaluation.transfer import classifiers
-from training.evaluation.transfer.classifiers import BATCH, PASSES, PATIENCE, PENALTIES, SEED, Fold, Learner, draw_dev
+from training.evaluation.transfer.classifiers import (
+    BATCH,
+    MOST_PASSES,
+    PASSES,
+    PATIENCE,
+    PENALTIES,
+    RATE,
+    SEED,
+    Fold,
+    Learner,
+    draw_dev,
+)
 from training.evaluation.transfer.suite import _features, require_enough
 
 
@@ -160,10 +171,10 @@ def test_the_same_data_give_the_same_numbers():
 
 
 def test_dev_is_drawn_apart_and_holds_one_row_at_least():
-    for count in (2, 5, 100):
-        fold = draw_dev(np.arange(count))
+    for count in (2, 5, 30, 100):
+        fold = draw_dev(np.arange(count) + 7)
         assert len(fold.dev) == max(1, count // 20)
-        assert sorted([*fold.learn, *fold.dev]) == list(range(count))
+        assert sorted([*fold.learn, *fold.dev]) == list(range(7, count + 7))
 
 
 @pytest.mark.parametrize(("count", "folds", "fits"), [(12, 10, True), (11, 10, False), (1, 2, False)])
@@ -184,3 +195,9 @@ def test_features_of_pairs_are_the_difference_and_the_product_of_their_embedding
     task = ClassTask("mine", ("1", "2"), ("4", "8"), ("a", "b"), ("test", "test"))
     found = _features(task, lambda texts: np.array([[float(text)] for text in texts], np.float32))
     assert found.tolist() == [[3, 4], [6, 16]]
+
+
+def test_settings_are_those_of_senteval():
+    """Of its `ValidationClassifier` and `PyTorchClassifier`, as its examples for results in papers set them."""
+    assert (PENALTIES, BATCH, PASSES, PATIENCE, SEED) == ((1e-5, 1e-4, 1e-3, 1e-2), 64, 4, 5, 1111)
+    assert (RATE, MOST_PASSES) == (1e-3, 200)
