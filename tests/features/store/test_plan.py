@@ -317,3 +317,12 @@ def test_fingerprints_name_what_is_read(store, ingest):
     read = f"sentences:{shard}:{store.committed('sentences')[shard].fingerprint}"
 
     assert plan(store, [first]).expected["amr", shard] == fingerprint(first.recipe, [read, "extra:old"])
+
+
+def test_what_is_missing_was_never_committed(store, ingest, build):
+    ingest()
+    build(chain(16), lambda work: work.stage == "amr")
+
+    planned = plan(store, chain(32))
+    assert planned.missing == {key for key in keys(planned) if key[0] != "amr"}
+    assert len(planned.todo) == len(planned.missing) + len(SENTENCES)
