@@ -65,3 +65,28 @@ def test_corpora_that_the_project_no_longer_names_are_left_out_of_what_would_rea
 def test_encoders_and_copies_of_a_project_with_equal_settings_have_keys_of_their_own():
     names = [(SimpleNamespace(name=project), SimpleNamespace(name=encoder)) for project in "pq" for encoder in "ab"]
     assert len({key_of(*name, {"seed": "0"}) for name in names}) == len(names)
+
+
+def test_an_evaluation_is_due_again_when_a_set_is_read_otherwise_also_where_its_file_cannot_be_read(tmp_path):
+    (tmp_path / "rated.tsv").write_text("sentence_a\tsentence_b\tscore\na\tb\t1\n")
+    (tmp_path / "broken.tsv").symlink_to("/proc/self/mem")  # a file that is there, and an error when it is read
+    named = {"rated.tsv": ("test", "dev"), "gone.tsv": ("test",), "broken.tsv": ("test",)}
+    identities = []
+    for file, splits in named.items():
+        for split in splits:
+            rated = EvaluationSet(dataset="pairs", name="rated", file=file, split=split)
+            job = EvaluationJob(encoder=tmp_path, output=tmp_path, ratings=(rated,), base=tmp_path)
+            identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job)["evaluation.rated"])
+    assert len(set(identities)) == len(identities)
+
+
+def test_an_evaluation_is_due_again_when_a_classified_set_changes(tmp_path):
+    files = {"train": "train.tsv", "test": "test.tsv"}
+    task = EvaluationSet(dataset="texts", name="topics", files=files)
+    job = EvaluationJob(encoder=tmp_path, output=tmp_path, tasks=(task,), base=tmp_path)
+    identities = []
+    for text in ("We parse.", "We wait."):
+        for file in files.values():
+            (tmp_path / file).write_text(f"text\tlabel\n{text}\twork\n")
+            identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job)["evaluation.topics"])
+    assert len(set(identities)) == len(identities)
