@@ -90,3 +90,28 @@ def test_an_evaluation_is_due_again_when_a_classified_set_changes(tmp_path):
             (tmp_path / file).write_text(f"text\tlabel\n{text}\twork\n")
             identities.append(evaluation_identity({}, "syntax/00001-aaaaaa/seed-0", job)["evaluation.topics"])
     assert len(set(identities)) == len(identities)
+
+
+def test_contents_of_a_release_are_those_at_its_versions():
+    store = SimpleNamespace(
+        id="store",
+        committed=lambda table, version: {"s": SimpleNamespace(fingerprint=f"{table} {version}")},
+        uses=lambda versions: versions,
+    )
+    release = SimpleNamespace(versions={"pairs": 3, "labels": 4}, rows={"pairs": 1})
+    assert Contents.of(store, release) == Contents("store", {"pairs": {"s": "pairs 3"}}, release.versions)
+
+
+def test_contents_ahead_are_what_is_there_but_for_what_goes_and_what_is_made():
+    sources = {"sentences": {"s0": "in"}, "pairs": {"p0": "in"}}
+    files = {**sources, "labels": {}, "metrics": {}, "amr": {"s0": "old", "s1": "outdated", "s2": "other"}}
+    store = SimpleNamespace(
+        id="store",
+        committed=lambda table: {shard: SimpleNamespace(fingerprint=mark) for shard, mark in files[table].items()},
+    )
+    made = {("amr", "s0"): "new", ("amr", "s3"): "new"}
+    planned = SimpleNamespace(
+        stages=("amr", "metrics"), outdated=[("amr", "s1")], scope={"amr": {"s0", "s3"}}, expected=made, uses="uses"
+    )
+    shards = {**sources, "amr": {"s0": "new", "s2": "other", "s3": "new"}, "metrics": {}}
+    assert Contents.ahead(store, planned) == Contents("store", shards, "uses")
