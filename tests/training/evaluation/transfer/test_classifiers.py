@@ -43,8 +43,12 @@ def make_data(count=400, *, noise=0.0, classes=2, margin=0.0, seed=0):
     return torch.from_numpy(features), torch.from_numpy(found)
 
 
-def train_alone(features, labels, fold, penalty, *, hidden):
-    """Train one classifier as SentEval's `PyTorchClassifier` does; return its accuracy on dev and its weights."""
+def train_alone(features, labels, fold, penalty, *, hidden, rows=None, size=BATCH):
+    """Train one classifier as SentEval's `PyTorchClassifier` does; return its accuracy on dev and its weights.
+
+    Batches are of its own rows, or of `rows`, of which it sees its own.
+    """
+    rows = fold.learn if rows is None else rows
     torch.manual_seed(SEED)
     first = torch.nn.Linear(features.shape[1], hidden or 2)
     model = torch.nn.Sequential(first, torch.nn.Sigmoid(), torch.nn.Linear(hidden, 2)) if hidden else first
@@ -54,8 +58,9 @@ def train_alone(features, labels, fold, penalty, *, hidden):
     stop = False
     while not stop and passes <= classifiers.MOST_PASSES:
         for _ in range(PASSES):
-            order = torch.from_numpy(fold.learn[random.permutation(len(fold.learn))])
-            for batch in order.split(BATCH):
+            order = torch.from_numpy(rows[random.permutation(len(rows))])
+            for drawn in order.split(size):
+                batch = drawn[torch.isin(drawn, torch.from_numpy(fold.learn))]
                 loss = torch.nn.functional.cross_entropy(model(features[batch]), labels[batch])
                 optimizer.zero_grad()
                 loss.backward()
@@ -66,7 +71,7 @@ def train_alone(features, labels, fold, penalty, *, hidden):
         if accuracy > best:
             best, kept = accuracy, [each.detach().clone() for each in model.parameters()]
         else:
-            stop = failures >= PATIENCE
+            stop = failures >= classifiers.PATIENCE
             failures += 1
     return best, kept
 
@@ -201,3 +206,19 @@ def test_settings_are_those_of_senteval():
     """Of its `ValidationClassifier` and `PyTorchClassifier`, as its examples for results in papers set them."""
     assert (PENALTIES, BATCH, PASSES, PATIENCE, SEED) == ((1e-5, 1e-4, 1e-3, 1e-2), 64, 4, 5, 1111)
     assert (RATE, MOST_PASSES) == (1e-3, 200)
+
+
+@pytest.mark.parametrize("hidden", [0, 8])
+def test_classifiers_on_shared_batches_that_end_at_different_times_are_those_trained_alone(hidden, monkeypatch):
+    monkeypatch.setattr(classifiers, "PATIENCE", 0)
+    features, labels = make_data(200, noise=1.0)
+    dev = np.arange(150, 200)
+    folds = [Fold(np.arange(150), dev[:25]), Fold(np.arange(0, 150, 2), dev), Fold(np.arange(50, 150), dev[::2])]
+    penalties = (1e-5, 0.03, 1.0)
+    size = round(BATCH / np.mean([len(fold.learn) / 150 for fold in folds]))
+    found = Learner(features, labels.numpy(), hidden, "x").fit(folds, np.tile(penalties, (3, 1)))
+    for place, (fold, penalty) in enumerate((fold, penalty) for fold in folds for penalty in penalties):
+        alone = train_alone(features, labels, fold, penalty, hidden=hidden, rows=np.arange(150), size=size)
+        assert found.accuracy.flat[place] == pytest.approx(alone[0])
+        for mine, weights in zip(found.weights, alone[1], strict=True):
+            torch.testing.assert_close(mine[place], weights, rtol=1e-4, atol=1e-5)
