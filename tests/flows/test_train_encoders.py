@@ -28,6 +28,7 @@ from flows.trainings.due import (
     training_identity,
 )
 from training.encoders.s3bert.settings import S3bertSettings
+from training.jobs import Source
 from training.kinds import KINDS, Kind
 from training.run_records import record_evaluation, record_failed_evaluation, state_of, trained_as
 from training.runs import settings_digest
@@ -341,3 +342,30 @@ def test_a_project_without_encoders_trains_none_and_says_so(project, capsys):
     project()
     assert train() == []
     assert "`encoders = []`" in capsys.readouterr().err
+
+
+def test_the_newest_training_under_the_settings_of_now_is_evaluated_however_many_there_are(project, store):
+    made = project(encoder("one", "captions"))
+    train(release=1)
+    (newest,) = train(release=2)
+    others = project(encoder("one", "captions", alpha=0.5))
+    (last,) = train()
+    contents = Contents.of(store, store.release())
+    assert [(item.step, item.runs) for item in due(made, contents)] == [("evaluation", (newest.run,))]
+    assert [(item.step, item.runs) for item in due(others, contents)] == [("evaluation", (last.run,))]
+    assert trainings_due(project(encoder("one", "captions", alpha=0.7)), store) == {
+        "one": f"its settings changed since {last.run}"
+    }
+
+
+def test_an_evaluation_is_on_the_release_of_its_training_of_what_the_project_says_now(project):
+    rated = {"dataset": "pairs", "name": "rated", "file": "rated.tsv"}
+    topics = {"dataset": "texts", "name": "topics", "files": {"train": "train.tsv", "test": "test.tsv"}}
+    made = project(encoder("one", "captions"), evaluation=(rated, topics))
+    (run,) = train(release=1)
+    transfer = made.transfer.model_copy(update={"classifiers": ("mlp",), "folds": 5})
+    now = made.model_copy(update={"corpora": made.corpora[:1], "transfer": transfer})
+    job = evaluation_job(now, run.folder.parent)
+    assert job.source == Source(store=now.store, release=1, without=("news",))
+    assert [[each.name for each in sets] for sets in (job.ratings, job.tasks)] == [["rated"], ["topics"]]
+    assert (job.classifiers, job.folds, job.project) == (("mlp",), 5, "ours")
