@@ -89,3 +89,7 @@ def test_pairs_have_the_digest_of_others_only_where_no_text_and_no_judgement_dif
     digests = [JudgedPairs((a,), (b,), np.array([positive])).digest() for a, b, positive in pairs]
     assert len(set(digests)) == len(pairs)
     assert JudgedPairs(("ab",), ("c",), np.array([True])).digest() == digests[0]
+
+
+def test_a_suite_that_is_asked_for_without_any_pairs_is_none_of_the_job(job):
+    assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None, "suites": ("paraphrase",)}))) is None

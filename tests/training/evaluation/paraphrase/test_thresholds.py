@@ -98,3 +98,11 @@ def test_dev_pairs_of_several_corpora_choose_together_and_only_those_with_both_l
         assert (chosen["value"], chosen["by"]) == (pytest.approx(0.3), "learnt")
         assert (chosen["corpora"], chosen["pairs"]) == (["theirs", "others"], 3)
         assert judge.threshold(judged_by("mine", none), learnt[1:])["value"] is None
+
+
+def test_a_set_whose_pairs_are_the_dev_pairs_that_were_learnt_from_is_told(job, files):
+    rated = {"dataset": "paws_qqp", "file": "dev.tsv", "name": "again"}
+    result = scored(job, ratings=(rated,), base=files)
+    own = by_name(result)["again"]["thresholds"]["encoder"]
+    assert (own["by"], own["corpora"], own["same"]) == ("learnt", ["tweets"], True)
+    assert "Thresholds of again were chosen on the scored pairs themselves" in ParaphraseSuite.tables(result)[0].note
