@@ -100,16 +100,14 @@ def make_again(project: Project, store: Store, damaged: Sequence[Damage]) -> Rem
 
 
 class _Step(NamedTuple):
-    """What a build committed of its corpora, or as neighbours: then the version of `pairs`, and how many by corpus."""
+    """What a build committed of its corpora, or as neighbours: then how many by corpus."""
 
     run_id: str
-    version: int = 0
-    counts: tuple[tuple[str, int], ...] = ()
+    counts: tuple[tuple[str, int], ...]
 
 
 def _step_of(origin: Provenance) -> _Step:
-    counts = tuple(counts_of(origin.recipe).items())
-    return _Step(origin.run_id, origin.version, counts) if counts else _Step(origin.run_id)
+    return _Step(origin.run_id, tuple(counts_of(origin.recipe).items()))
 
 
 class _Past:
