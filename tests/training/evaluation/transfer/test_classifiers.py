@@ -210,7 +210,7 @@ def test_settings_are_those_of_senteval():
 
 @pytest.mark.parametrize("hidden", [0, 8])
 def test_classifiers_on_shared_batches_that_end_at_different_times_are_those_trained_alone(hidden, monkeypatch):
-    monkeypatch.setattr(classifiers, "PATIENCE", 0)
+    monkeypatch.setattr(classifiers, "PATIENCE", 1)
     features, labels = make_data(200, noise=1.0)
     dev = np.arange(150, 200)
     folds = [Fold(np.arange(150), dev[:25]), Fold(np.arange(0, 150, 2), dev), Fold(np.arange(50, 150), dev[::2])]
@@ -222,3 +222,15 @@ def test_classifiers_on_shared_batches_that_end_at_different_times_are_those_tra
         assert found.accuracy.flat[place] == pytest.approx(alone[0])
         for mine, weights in zip(found.weights, alone[1], strict=True):
             torch.testing.assert_close(mine[place], weights, rtol=1e-4, atol=1e-5)
+
+
+def test_neither_the_penalty_nor_the_weights_are_chosen_on_what_is_scored(monkeypatch):
+    monkeypatch.setattr(classifiers, "PENALTIES", (3.0, 1e-5))
+    features, labels = make_data(300)
+    known, test = labels.numpy(), np.arange(200, 300)
+    turned = known.copy()
+    turned[test] = 1 - turned[test]  # these would prefer the classifier that learns nothing
+    for others in ([np.arange(150), np.arange(150, 200)], [np.arange(200)]):
+        found = Learner(features, turned, 0, "x").predict([*others, test], 3)
+        assert (found.rows.tolist(), found.penalties) == (test.tolist(), (1e-5,))
+        assert np.mean(found.classes == known[test]) > 0.8
