@@ -369,3 +369,13 @@ def test_an_evaluation_is_on_the_release_of_its_training_of_what_the_project_say
     assert job.source == Source(store=now.store, release=1, without=("news",))
     assert [[each.name for each in sets] for sets in (job.ratings, job.tasks)] == [["rated"], ["topics"]]
     assert (job.classifiers, job.folds, job.project) == (("mlp",), 5, "ours")
+
+
+def test_an_evaluation_is_due_again_when_a_set_leaves_the_project(project, store):
+    rated = {"dataset": "pairs", "name": "rated", "file": "rated.tsv"}
+    made = project(encoder("one", "captions"), evaluation=(rated,))
+    (run,) = train()
+    folder = run.folder.parent
+    record_evaluation(folder, evaluation_identity(trained_as(folder), run.run, evaluation_job(made, folder)))
+    (item,) = due(project(encoder("one", "captions")), Contents.of(store, store.release()))
+    assert item.reason == "evaluation.rated changed since it was evaluated"
