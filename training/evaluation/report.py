@@ -62,8 +62,9 @@ def _subject(run: str, scores: Mapping[str, Any], training: Mapping[str, Any]) -
 def _duration(training: Mapping[str, Any]) -> list[Figure]:
     if "seconds" not in training:
         return []
-    seconds = training["seconds"]
+    parts = [training, *(part for part in training.values() if isinstance(part, dict))]  # a map, layers before others
+    seconds = sum(part.get("seconds", 0.0) for part in parts)
     units = [name.removesuffix(PER_SECOND) for name in training if name.endswith(PER_SECOND)]
     speed = "".join(f", {training[unit + PER_SECOND]:,.0f} {unit}/s" for unit in units)
     long = f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-    return [Figure(f"{seconds:.0f} s" if seconds < 90 else long, f"training{speed}")]
+    return [Figure(f"{seconds:.0f} s" if seconds < 90 else long, f"steps of training{speed}")]

@@ -11,6 +11,7 @@ from features.core.faults import NotEvaluated
 from features.core.pages import render, tell_date
 from features.metrics.registry import METRICS
 from training.evaluation.bars import Bar, draw_bars
+from training.evaluation.report import render_report
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.suites import Chapter, score_tables
 
@@ -69,6 +70,12 @@ def test_the_report_says_of_which_project_encoder_and_data_it_is(scores, job, ti
     assert f"<dt>Encoder</dt><dd>one, from {tiny_encoder}</dd>" in text
     assert re.search(r"<dt>Trained on</dt><dd>left \(\d+ pairs\), right .*; an exported table</dd>", text)
     assert "12 positive pairs of dev (left, right)" in text
+
+
+def test_the_time_of_training_is_that_of_all_its_parts(scores, job):
+    training = {"seconds": 100, "pairs_per_second": 24.0, "map": {"steps": 9, "seconds": 20.0}, "dev": {"loss": 0.1}}
+    text = render_report(scores, training, job.output)
+    assert re.search(r"2\.0 min.*steps of training, 24 pairs/s", text, re.DOTALL)
 
 
 def test_report_terminal_and_card_say_that_the_model_was_chosen_by_the_split_that_is_scored(scores, job, tmp_path):
