@@ -243,7 +243,7 @@ def test_an_age_beyond_all_sense_is_refused(age, settings, refuses):
 
 def test_the_newest_release_is_never_removed(tmp_path):
     store = Store.open(tmp_path / "store", create=True)
-    write_release(store.storage, Release(1, "one", LONG_AGO, "1", {}, {}, {}, {}))
+    write_release(store.storage, Release(1, "one", LONG_AGO, "1", {"rejects": 0}, {}, {}, {}))
     with refused(ReleaseKept):
         store.remove_release(1)
 
@@ -261,7 +261,7 @@ def test_records_of_old_builds_go_but_for_the_last_failure_of_a_shard(tmp_path):
     add(2, "s1", "s2", state="partly")
     add(3, "s1", state="partly")
     add(4)
-    write_release(store.storage, Release(1, "day-4", LONG_AGO, "1", {}, {}, {}, {}))
+    write_release(store.storage, Release(1, "day-4", LONG_AGO, "1", {"rejects": 0}, {}, {}, {}))
     add(5)
     add(6, state="running", finished="")
     add(7)

@@ -220,7 +220,8 @@ def test_a_release_is_told_only_where_somebody_may_listen(monkeypatch):
     told = []
     monkeypatch.setattr("prefect.events.emit_event", lambda *given, payload: told.append((*given, payload)))
     monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
-    store, release = SimpleNamespace(id="s", location="store"), Release(3, "run", "2026", "1", {}, {}, {}, {})
+    store = SimpleNamespace(id="s", location="store")
+    release = Release(3, "run", "2026", "1", {"rejects": 0}, {}, {}, {})
     module.emit_release("p", store, release)
     assert told == []
     monkeypatch.delenv("FACETFLOW_PRIVATE_SERVER")

@@ -181,8 +181,10 @@ class TestFromStore:
 
     def test_a_release_without_metrics_says_how_to_get_them(self, store, monkeypatch):
         release = store.release()
-        versions = {table: version for table, version in release.versions.items() if table != "metrics"}
-        unmeasured = dataclasses.replace(release, versions=versions)
+        versions, rows = (
+            {table: n for table, n in of.items() if table != "metrics"} for of in (release.versions, release.rows)
+        )
+        unmeasured = dataclasses.replace(release, versions=versions, rows=rows)
         monkeypatch.setattr(type(store), "release", lambda *_: unmeasured)
         with refused(ReleaseLacks):
             MeasuredPairs.from_store(store.location)
