@@ -48,7 +48,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     "coreference": BuiltIn("features.metrics.smatch:COREFERENCE", "relations of what has several", aligned=True),
     "srl": BuiltIn("features.metrics.smatch:SRL", "who does what to whom", aligned=True),
     "wlk": BuiltIn("features.metrics.wlk:WLK", "concepts with their neighbours"),
-    "wwlk": BuiltIn("features.metrics.wwlk:WWLK", "the same, by word vectors", vectors=True),
+    "wwlk": BuiltIn("features.metrics.wwlk:WWLK", "neighbourhoods, by word vectors", vectors=True),
     "max_indegree": BuiltIn("features.metrics.focus:MAX_INDEGREE", "the concept most point to", vectors=True),
     "max_outdegree": BuiltIn("features.metrics.focus:MAX_OUTDEGREE", "the concept that points to most", vectors=True),
     "max_degree": BuiltIn("features.metrics.focus:MAX_DEGREE", "the best connected concept", vectors=True),
