@@ -130,6 +130,12 @@ def test_the_readme_ends_before_the_second_screen(root: Path) -> None:
     assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 90
 
 
+def test_the_documentation_can_be_read_in_an_afternoon(root: Path) -> None:
+    # What is added takes the place of something else: a page that says all is read by nobody.
+    documents = [root / "README.md", root / "CHANGELOG.md", *(root / "docs").rglob("*.md")]
+    assert sum(len(document.read_text(encoding="utf-8").split()) for document in documents) <= 40_500
+
+
 def test_the_project_file_of_the_example_is_valid(root: Path) -> None:
     Project.model_validate(tomllib.loads((root / "flows/templates/example.toml").read_text()))
 
