@@ -175,7 +175,7 @@ class OwnServer:
         while not answers(self.url):
             if self.ended():
                 ended = f"The Prefect server ended while starting ({self._last_words()})"
-                raise ServerNotStarted(f"{ended}: correct that and run the same command again.")
+                raise ServerNotStarted(f"{ended}: correct what stopped it and run the same command again.")
             if time.monotonic() > deadline:
                 raise ServerSilent(
                     f"The Prefect server did not answer at {self.url} within {START_TIMEOUT:.0f} s "
