@@ -223,7 +223,7 @@ def test_wrong_ratings_are_an_error(job, tmp_path):
 
 
 def test_scores_of_another_version_or_without_suites_are_not_read(job, tmp_path):
-    for written in ("{}", "[]", '{"files": []}', f'{{"format": {FORMAT}, "suites": null}}'):
+    for written in ("{}", "[]", '{"format": 0, "suites": {}}', f'{{"format": {FORMAT}, "suites": null}}'):
         (tmp_path / "metrics.json").write_text(written)
         with refused(EvaluationDamaged):
             write_report(tmp_path, job.encoder)
