@@ -52,7 +52,7 @@ def test_repeated_receipt_changes_nothing(store, write, commit):
     receipt = write("amr", "s0", ["a"], ["b"])
 
     first = commit(receipt)
-    assert commit(receipt, receipt) == first
+    assert commit(receipt, receipt, run_id="later") == first
     assert store.versions()["amr"] == 1
     assert ids(store, "amr") == ["a"]
     assert store.read("rejects").height == 1
