@@ -12,7 +12,7 @@ import click
 import pytest
 
 from features.core.errors import InputError
-from features.core.faults import NoProjectFile, Usage
+from features.core.faults import FileMissing, NoProjectFile, Usage
 from flows import command_line
 from flows.terminal import Verbosity, verbosity
 
@@ -57,9 +57,8 @@ def test_a_wrong_word_is_one_sentence_that_names_the_help_of_its_command(capsys,
 @pytest.mark.parametrize(
     "arguments", [["encode", "none", "-o", "x.parquet"], ["explain", "--graphs", "none", "a", "b"]]
 )
-def test_a_file_that_is_not_there_is_the_fault_that_it_is_elsewhere(capsys, arguments):
-    assert command_line.run(arguments) == 1
-    assert "'none' does not exist: check the path (FF101)." in capsys.readouterr().err
+def test_a_file_that_is_not_there_is_the_fault_that_it_is_elsewhere(refuses, arguments):
+    refuses(FileMissing, *arguments)
 
 
 @pytest.mark.parametrize("group", [[], ["parse"], ["models"], ["score"]])
