@@ -136,11 +136,13 @@ def _roles(told: Told) -> None:
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
         frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
         verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
+        active = [t.stem for t in texts.tokens[texts.is_passive[0]]]
+        is_object = verb in active[: active.index(texts.voice[1])]  # "hid it from Bob", "it was hidden by Bob"
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
-        elif texts.exchange and frames and {stem for stem, _ in moved}.difference(texts.voice):
+        elif texts.exchange and (is_object or (frames and {stem for stem, _ in moved}.difference(texts.voice))):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange:
             told.add("form", (), f"{words} change places{passive}, not their roles")

@@ -82,6 +82,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog bit the man.", "The dog was bitten by the man.", BITE.format("dog", "man"), None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "dog" and "man" '
           'swap roles (passive in b only).')),
+        # By the words alone, it may be the girl or the boy who hid it.
+        ("The girl hid the ball from the boy.", "The ball was hidden from the girl by the boy.",
+         "(h / hide-01 :ARG0 (g / girl) :ARG1 (b / ball) :ARG2 (o / boy))",
+         "(h / hide-01 :ARG0 (o / boy) :ARG1 (b / ball) :ARG2 (g / girl))",
+         ('Same frames; "ball" and "boy" change places (passive in b only); the parser is unsure whether roles '
+          'do.')),
         ("Ann wrote to Ben.", "Ben wrote Ann.", "(w / write-01 :ARG0 (a / ann) :ARG2 (b / ben))",
          "(w / write-01 :ARG0 (b / ben) :ARG2 (a / ann))",
          'Same frames; "Ann" and "Ben" swap roles in "wrote".'),
