@@ -80,7 +80,7 @@ class _SourceSettings(Closed):
 
     Args:
         dataset: a known dataset; `pairs` or `texts` for a table of your own.
-        name: its name in the store and in reports; by default the dataset's.
+        name: name in the store and in reports; by default the dataset's.
         text: column with the text, or several, joined by ": " (texts with labels).
         aspects: aspect → column with its labels (texts with labels).
         separator: what stands between several labels in a cell (texts with labels); by default the dataset's, "|" for
@@ -242,7 +242,7 @@ class EvaluationSet(_SourceSettings):
 
     Args:
         split: split of the dataset.
-        file: its file; two for `penman`. Texts with a class in one file are cross-validated.
+        file: file of the set; two for `penman`. Texts with a class in one file are cross-validated.
         files: instead of `file`, for a classifier of texts or judged pairs (suite `transfer`): `train`, `test` and
             optionally `dev`.
     """
@@ -304,7 +304,7 @@ class LeakageSettings(Closed):
     """The guard against evaluation sentences in training data.
 
     Args:
-        mode: `drop` keeps what has such a sentence out of `train`; `report` counts it; `off` ignores it.
+        mode: `drop` keeps what has an evaluation sentence out of `train`; `report` counts it; `off` ignores it.
         evaluation: sets to guard besides `[[evaluation]]`, with the same keys.
     """
 

@@ -44,8 +44,8 @@ class AspectSettings(TunedSettings):
             those of the batch; `simcse` needs no labels: a text with other dropout is its own positive.
         masked: whether texts with the anchor's label are no negatives of it; `false` is the usual multiple negatives
             ranking.
-        negatives: of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any` takes any
-            that is not alike.
+        negatives: negatives of triplets: `other_aspect` prefers a text that shares a label in another aspect; `any`
+            takes any that is not alike.
         temperature: temperature τ of the objective.
         pooling: `cls` or `mean` of the tokens; by default the backbone's.
         layers_tuned: how many of the last layers to tune; `all` includes the token embeddings; 0 learns only a linear
