@@ -346,10 +346,12 @@ def _words(told: Told) -> None:
 
 def _reordered(told: Told) -> None:
     """Tell which words have another place in the second sentence, if nothing told says so."""
-    words = [token for token in told.texts.shuffled if token.kind != "pronoun" or not told.differences]
+    is_all, kinds = told.both.differ and not told.differences, ("word", "name", "pronoun")
+    words = [token for token in told.texts.shuffled(*kinds) if token.kind != "pronoun" or not told.differences]
+    if is_all and not words:  # "May 3" and "3 May" have equal graphs
+        words = told.texts.shuffled(*kinds, "quantity")
     if not words or not {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
         return
-    is_all = told.both.differ and not told.differences
     frames = listed(dict.fromkeys(frame for _, frame in told.both.moved_arguments if frame and is_all))
     reads = f", and the parser reads other roles in {frames}" if frames else ""
     text = f"words that both have come in another order: {spans(told, 0, words)}{reads}"

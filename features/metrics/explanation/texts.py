@@ -161,15 +161,13 @@ class ComparedTexts:
         """Whether the words that both have come in another order."""
         return self._order[0] != self._order[1]
 
-    @property
-    def shuffled(self) -> list[Token]:
-        """Words of the first sentence that stand elsewhere in the second, if both have the same in another order."""
-        left, right = self._order
-        if sorted(left) != sorted(right):
-            return []
-        blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
-        kept = {at + n for at, _, size in blocks for n in range(size)}
-        words = [token for token in self.tokens[0] if token.stem in left]
+    def shuffled(self, *kinds: str) -> list[Token]:
+        """Words of some kinds in the first sentence that stand elsewhere in the second, of those as often in both."""
+        sides = [[token for token in side if token.kind in kinds] for side in self.tokens]
+        counts = [Counter(token.stem for token in side) for side in sides]
+        words, others = ([t for t in side if counts[0][t.stem] == counts[1][t.stem]] for side in sides)
+        order = SequenceMatcher(None, [t.stem for t in words], [t.stem for t in others], autojunk=False)
+        kept = {at + n for at, _, size in order.get_matching_blocks() for n in range(size)}
         return [word for at, word in enumerate(words) if at not in kept]
 
     def turns(self, stems: Collection[str]) -> bool:
