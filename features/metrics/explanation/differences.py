@@ -85,7 +85,7 @@ def _negations(told: Told) -> None:
         text += f": the parser reads that {who} negates {listed(scope)}" if scope and not sure else ""
         for own, pair in prefixed:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
-                text += f", but {'its two negations may cancel out' if side == own else 'both negate'}"
+                text += ", but its two negations may cancel out" if side == own else ", so both may mean the same"
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
     elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or _same_place(told, cues)):
         left, right = (listed(cue.shown for cue in side) for side in cues)

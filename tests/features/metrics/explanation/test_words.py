@@ -413,6 +413,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / common :polarity - :domain (i / it))", "(c / common :domain (i / it))",
          ('Same concepts; "uncommon" in a negates "common" in b; only a negates "uncommon" ("not"), but its two '
           'negations may cancel out.')),
+        ("It is illegal.", "It is not legal.", "(l / legal :polarity - :domain (i / it))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "illegal" in a '
+          'negates "legal" in b; b has the negation "not", so both may mean the same.')),
         ("It is not impossible that the bridge falls.", "It is possible that the bridge falls.",
          "(f / fall-01 :polarity - :ARG1 (b / bridge))", "(p / possible-01 :ARG1 (f / fall-01 :ARG1 (b / bridge)))",
          ('Both have "It", "bridge" and "falls"; "impossible" in a negates "possible" in b; only a has the negation '
