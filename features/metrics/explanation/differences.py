@@ -144,9 +144,9 @@ def _roles(told: Told) -> None:
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
         elif texts.exchange and (is_object or (frames and {stem for stem, _ in moved}.difference(texts.voice))):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
-        elif texts.exchange:
+        elif texts.exchange and texts.turns(texts.voice):
             told.add("form", (), f"{words} change places{passive}, not their roles")
-        else:
+        elif texts.turns(texts.voice):
             told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
     elif any(texts.fronted):
         first = [f"{quoted(part)} comes first in {SIDES[n]}" for n, part in enumerate(texts.fronted) if part]
