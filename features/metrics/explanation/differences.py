@@ -353,8 +353,8 @@ def _reordered(told: Told) -> None:
     if not words or not {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
         return
     frames = listed(dict.fromkeys(frame for _, frame in told.both.moved_arguments if frame and is_all))
-    reads = f", and the parser reads other roles in {frames}" if frames else ""
-    text = f"words that both have come in another order: {spans(told, 0, words)}{reads}"
+    text = f"words that both have come in another order: {spans(told, 0, words)}"
+    text += f", and the parser reads other roles in {frames}" if frames else ""
     told.add("order" if is_all else "form", ("srl",), text)
 
 

@@ -67,7 +67,8 @@ class ComparedTexts:
                 agent = token.stem
             elif agent or token.kind != "grammar":
                 break
-        return (subject, agent) if {subject, agent} <= self.shared else None
+        owners = {token.stem for token, behind in pairwise(others) if behind.lower == "'s"}  # "Ann's son won"
+        return (subject, agent) if {subject, agent} <= self.shared - owners else None
 
     @cached_property
     def shared(self) -> set[str]:
