@@ -16,7 +16,7 @@ from markupsafe import Markup
 from features.core.pages import UNDEFINED, render, tell_number
 from features.core.pages.plots import Axis
 from training.evaluation.suites import Figure
-from training.evaluation.tables import Column, ends, hundred, known
+from training.evaluation.tables import Column, bounds, ends, hundred
 
 Row = Mapping[str, Any]
 
@@ -46,12 +46,12 @@ class Bar:
     @classmethod
     def of(cls, row: Mapping[str, Any], about: str, marks: Mapping[str, float | None], verdict: str = "") -> Self:
         """Return the bar of a row of a result, with baselines that may be undefined; all in [-1, 1]."""
-        ends = known(row["encoder_interval"])
+        interval = bounds(row["encoder_interval"])
         return cls(
             name=row["name"],
             about=about,
             value=None if row["encoder"] is None else 100 * row["encoder"],
-            interval=(100 * ends[0], 100 * ends[1]) if ends else None,
+            interval=(100 * interval[0], 100 * interval[1]) if interval else None,
             marks={name: 100 * value for name, value in marks.items() if value is not None},
             verdict=verdict,
         )

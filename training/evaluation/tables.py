@@ -113,7 +113,7 @@ def hundred(value: float | None) -> str:
     return UNDEFINED if value is None else f"{100 * value:z.1f}"
 
 
-def known(interval: Mapping[str, float | None] | None) -> tuple[float, float] | None:
+def bounds(interval: Mapping[str, float | None] | None) -> tuple[float, float] | None:
     """Return the ends of the interval of a score; None where it is unknown."""
     low, high = (interval["low"], interval["high"]) if interval else (None, None)
     # Draws of equal items say nothing of others, and differ by rounding alone.
@@ -122,7 +122,8 @@ def known(interval: Mapping[str, float | None] | None) -> tuple[float, float] | 
 
 def ends(interval: Mapping[str, float | None] | None) -> str:
     """Return the interval of a score times 100, or a dash where it is unknown."""
-    return " to ".join(map(hundred, known(interval) or ())) or UNDEFINED
+    low_high = bounds(interval)
+    return UNDEFINED if low_high is None else " to ".join(map(hundred, low_high))
 
 
 def mean_of(scores: Collection[float | None]) -> float | None:
