@@ -86,17 +86,21 @@ def evaluate_all(
         by_encoder: dict[str, list[EvaluationJob]] = {}
         for job in done:
             by_encoder.setdefault(encoder_name(job.output.resolve()), []).append(job)
-        for of_encoder in by_encoder.values():  # one that cannot be judged leaves the record of those before it
+        unjudged: Exception | None = None
+        for of_encoder in by_encoder.values():
             try:
                 if promote:
                     promote_best(settings, of_encoder, [job.output for job in jobs], unattended=unattended)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 (the other encoders are judged, then it is raised)
                 for job in of_encoder:
                     record_failed_evaluation(job.output, error)
-                raise
+                unjudged = unjudged or error
+                continue
             for job in of_encoder:
                 if not job.suites:  # evaluations by some suites are made by hand, beside the whole one
                     record_evaluation(job.output, identities[job.output])
+    if unjudged is not None:
+        raise unjudged
     for job in done:
         outbox.show_all(show_evaluation(settings, metrics_file(job.output, job.suites)))
     folders = [job.output for job in done]

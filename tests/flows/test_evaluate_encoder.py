@@ -214,7 +214,8 @@ def test_a_failed_evaluation_or_promotion_is_recorded_until_one_succeeds(project
     assert [evaluation_of(run).message for run in runs] == ["The current encoder cannot be read (FF100)."] * 2
 
 
-def test_an_encoder_that_cannot_be_judged_leaves_another_that_was_judged_evaluated(project, monkeypatch):
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_encoder_that_cannot_be_judged_leaves_others_evaluated(project, monkeypatch, order):
     def promote_best(_, jobs, *_asked, **_by):
         if any("twin" in str(job.output) for job in jobs):
             raise InputError("The current encoder cannot be read.")
@@ -223,7 +224,7 @@ def test_an_encoder_that_cannot_be_judged_leaves_another_that_was_judged_evaluat
     monkeypatch.setattr(evaluate_encoder, "promote_best", promote_best)
     jobs = [evaluation_job(project, project.runs / name) for name in OTHERS]
     with pytest.raises(InputError):
-        evaluate_encoder.evaluate_all(project, jobs, Outbox(None), promote=True, unattended=True)
+        evaluate_encoder.evaluate_all(project, jobs[::order], Outbox(None), promote=True, unattended=True)
     assert [evaluation_of(job.output).state for job in jobs] == ["done", "failed"]
 
 
