@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from facetflow import internals
 from facetflow.arguments import Texts, near, pair_sentences
@@ -18,9 +18,7 @@ from features.graph_files.sentence_graphs import measured_pairs
 from features.metrics.explanation.drawing import draw_sides
 from features.metrics.explanation.pair import GraphPair
 from features.models import bundled_encoder
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from features.parsers.sentence_encoder import TextEncoder
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,10 +102,10 @@ def explain(
 
 
 @cache
-def _loaded(folder: Path) -> "tuple[SentenceTransformer, internals.FacetLayout, str]":
+def _loaded(folder: Path) -> tuple[TextEncoder, internals.FacetLayout, str]:
     """Return an encoder, its facets and a line on it."""
     layout = internals.FacetLayout.load(folder)
-    return internals.load_encoder(folder), layout, internals.encoder_facts(folder).sentence
+    return internals.load_reader(folder), layout, internals.encoder_facts(folder).sentence
 
 
 def explain_readings(

@@ -2,7 +2,7 @@
 
 from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
 from training.encoded_files import Encoded, Precision, encode_file
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_encoder, load_reader
 from training.encoders.s3bert.explain import Explanation, encoder_facts, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of

@@ -81,7 +81,7 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
     from features.parsers.label_vectors import load
 
     try:
-        source = load(settings or LabelVectorSettings())
+        source = load(settings or LabelVectorSettings(), light=True)
     except ModelError:
         return None
     return LabelVectors(*source.look_up(sorted(words_of(_labels(graphs)))))

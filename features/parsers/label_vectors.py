@@ -40,11 +40,12 @@ class TextVectors:
 WordVectors = SentenceEncoder | TextVectors
 
 
-def load(settings: LabelVectorSettings) -> WordVectors:
-    """Load word vectors; once per process, as long as settings and files stay the same."""
+def load(settings: LabelVectorSettings, *, light: bool = False) -> WordVectors:
+    """Load word vectors; once per process, as long as settings and files stay the same. For `light` see there."""
     if settings.file is not None:
         return _load_text(settings.file, stamp(settings.file))
-    return load_encoder(EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads))
+    encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)
+    return load_encoder(encoder, light=light)
 
 
 @lru_cache(maxsize=1)

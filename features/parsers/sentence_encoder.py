@@ -1,11 +1,13 @@
 """Sentence embeddings by a frozen sentence-transformers model: the teacher of training, and the vectors of words."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,9 @@ from features.parsers.settings import EmbeddingSettings
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+    from features.parsers.light import LightEncoder
+
+TextEncoder: TypeAlias = "SentenceTransformer | LightEncoder"
 FULL_PRECISION = {"dtype": "float32"}
 """How weights are loaded: those saved as float16 as well, in which a CPU is slow and nothing can be trained."""
 _WORDS_A_BATCH = 64
@@ -31,7 +36,7 @@ _OWN_TOKENS = 2  # beside special ones, of a tokenizer without a vocabulary: the
 class SentenceEncoder:
     """A sentence encoder with float32 weights."""
 
-    model: "SentenceTransformer"
+    model: TextEncoder
     batch_size: int
     max_words: int  # longer sentences are rejected before they are encoded
     bfloat16: bool = False  # matrices are multiplied in it
@@ -94,14 +99,31 @@ class SentenceEncoder:
         return np.asarray(vectors, np.float32)
 
 
-def load(settings: EmbeddingSettings) -> SentenceEncoder:
-    """Load a sentence encoder; once per process, as long as settings and files stay the same."""
+def load(settings: EmbeddingSettings, *, light: bool = False) -> SentenceEncoder:
+    """Load a sentence encoder; once per process, as long as settings and files stay the same.
+
+    A `light` one begins in less time where that goes; its vectors may differ from the library's in their last bits.
+    """
     folder = locate(settings.model)
-    return _load(settings, folder, stamp(folder))
+    return _load(settings, folder, stamp(folder), light=light)
+
+
+def load_light(folder: Path, device: str) -> "LightEncoder | None":
+    """Load an encoder without sentence-transformers; None where it must be, or already is, loaded by the library."""
+    if device not in {"auto", "cpu"} or "sentence_transformers" in sys.modules:
+        return None
+    with suppress(Exception):  # of another form or damaged: the library loads it, or says why not
+        from features.parsers.light import LightEncoder
+
+        if resolve_device(device) == "cpu":
+            return LightEncoder(folder)
+    return None
 
 
 @lru_cache(maxsize=2)
-def _load(settings: EmbeddingSettings, folder: Path, _stamp: object) -> SentenceEncoder:
+def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: bool) -> SentenceEncoder:
+    if light and (reader := load_light(folder, settings.device)) is not None:
+        return SentenceEncoder(reader, settings.batch_size, settings.max_words)
     with importing("Sentence embeddings need sentence-transformers", "encoders"):
         from sentence_transformers import SentenceTransformer
 

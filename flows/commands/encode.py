@@ -62,12 +62,13 @@ def encode(
     from flows.watching.file_progress import FileProgress
     from training.encoded_files import encode_file, require_output
     from training.encoders.input_length import tell_cut_off
+    from training.encoders.loading import load_encoder
 
     require_output(output, file)
     searcher = Searcher(project, encoder, aspect, device, facets=facets)
     with nothing_half_written("run the same command to go on"), FileProgress("texts") as progress:
         encoded = encode_file(
-            searcher.model,
+            load_encoder(searcher.chosen.folder, device=device),
             searcher.chosen.folder,
             file,
             output,

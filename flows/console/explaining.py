@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from features.core.faults import CannotExplain
 from features.models import bundled_encoder
+from features.parsers.sentence_encoder import TextEncoder
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from flows.console.here import Here
 from training.attribution import Attribution, attribute
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_encoder, load_reader
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.evaluation.promotion import encoder_in_use_with
 from training.search.choosing import named_encoder
@@ -62,8 +63,13 @@ class Explainer:
         return None if self.folder is None else FacetLayout.load(self.folder)
 
     @cached_property
+    def reader(self) -> "TextEncoder | None":
+        """The encoder, loaded when it is needed, only to encode."""
+        return None if self.folder is None else load_reader(self.folder)
+
+    @cached_property
     def model(self) -> "SentenceTransformer | None":
-        """The encoder, loaded when it is needed."""
+        """The encoder, loaded when it is needed, with its modules."""
         return None if self.folder is None else load_encoder(self.folder)
 
     def explain(
@@ -82,10 +88,10 @@ class Explainer:
         from features.graph_files.sentence_graphs import measured_pairs
         from training.encoders.s3bert.explain import explain_with, with_graphs, without_encoder
 
-        if self.model is None or self.layout is None:
+        if self.reader is None or self.layout is None:
             explanations = without_encoder(pairs)
         else:
-            explanations = explain_with(self.model, self.layout, pairs)
+            explanations = explain_with(self.reader, self.layout, pairs)
         shares = [None if facet is None else self.attribute(*pair, facet) for pair in pairs]
         texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
         settings = None if self.here.project is None else self.here.project.section(LABEL_VECTOR_STAGE)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 from features.core.faults import UnknownTexts
 from features.core.outputs import STANDARD
 from features.core.wording import counted
+from features.parsers.sentence_encoder import TextEncoder
 from flows.console.here import Here
 from flows.console.one_shot import name_wrong
 from flows.terminal import say, warn
 from flows.watching.file_progress import FileProgress
 from training.encoders.input_length import count_cut, tell_cut_off, tell_unknown
-from training.encoders.loading import load_encoder
+from training.encoders.loading import load_reader
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.search.blocks import VectorBlocks
 from training.search.choosing import Chosen, choose_encoder, named_or_in_use
 from training.search.texts import SearchedTexts, texts_of_file, texts_of_folder, texts_of_release
 from training.search.vectors import cached_vectors, embed, embed_in_parts
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 
 class Searcher:
@@ -46,9 +44,9 @@ class Searcher:
         self.layout = FacetLayout.load(self.chosen.folder) if facets else None
 
     @cached_property
-    def model(self) -> "SentenceTransformer":
+    def model(self) -> TextEncoder:
         """The encoder, loaded when it is needed: stored vectors need none."""
-        return load_encoder(self.chosen.folder, device=self._device)
+        return load_reader(self.chosen.folder, device=self._device)
 
     def texts(self, among: str | None, columns: Sequence[str]) -> SearchedTexts:
         """Return the texts to search, as `texts_among`, and name those that are left out."""

@@ -91,7 +91,7 @@ class MapView(View):
                 raise EmptyText("A facet colours texts by their similarity to one of them: name that text.")
             values = self.session.background.result_of(
                 ("colour", name, like, count, *key),
-                lambda _: _cosines(self.explainer(query).model, like, vectors, rows.tolist(), explainer.layout, name),
+                lambda _: _cosines(self.explainer(query).reader, like, vectors, rows.tolist(), explainer.layout, name),
                 "Comparing the texts",
                 patience=query.patience,
             )

@@ -119,7 +119,7 @@ def _embed(
     session: Session, explainer: Explainer, among: str, column: str, most: int | None, tell: Tell
 ) -> tuple[SearchedTexts, VectorBlocks]:
     """Return the texts and their vectors: those of their file, or else, in a project, stored ones."""
-    if (folder := explainer.folder) is None or (model := explainer.model) is None:
+    if (folder := explainer.folder) is None or (model := explainer.reader) is None:
         raise NoEncoder(_NO_ENCODER)
     searched = texts_among(session.here, among or None, [column] if column else [])
     task = task_of(folder, None)
@@ -146,7 +146,7 @@ def _find(
     k: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the texts that are found, and those that the plain encoder finds, or the whole embedding without it."""
-    if (model := explainer.model) is None or (layout := explainer.layout) is None:
+    if (model := explainer.reader) is None or (layout := explainer.layout) is None:
         raise NoEncoder(_NO_ENCODER)
     if not (normal := normalise(text)):
         raise EmptyText("The text to search for is empty: give one.")

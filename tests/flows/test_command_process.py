@@ -54,6 +54,21 @@ def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [["explain", "A cat.", "A dog."], ["search", "cats", "--among", "x.txt"]])
+def test_a_look_at_a_few_texts_does_not_wait_for_sentence_transformers(arguments, tmp_path):
+    (tmp_path / "x.txt").write_text("a cat sleeps\na dog runs\n")
+    code = (
+        "import sys; from flows.command_line import run\n"
+        f"code = run({arguments!r})\n"
+        "slow = ('transformers', 'sentence_transformers', 'sklearn', 'torch._dynamo')\n"
+        "loaded = [name for name in slow if name in sys.modules]\n"
+        "sys.exit(f'loaded {loaded}' if loaded or code else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_modules_are_imported_without_collecting_garbage(tmp_path):
     code = (
         "import atexit, gc, sys; from flows.command_line import main\n"

@@ -15,6 +15,7 @@ from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
+from features.parsers.sentence_encoder import TextEncoder, load_light
 from training.runs import training_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,15 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         raise _damaged(folder, f"cannot be loaded ({why})") from error
     use_onednn(encoder)
     return encoder
+
+
+def load_reader(folder: Path, *, device: str = "auto") -> TextEncoder:
+    """Load an encoder from its folder, only to encode texts: without sentence-transformers where that goes.
+
+    Raises:
+        ModelError: as `load_encoder`.
+    """
+    return load_light(folder, device) or load_encoder(folder, device=device)
 
 
 def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer":

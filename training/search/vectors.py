@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 import numpy as np
@@ -25,10 +24,8 @@ from features.core import leftovers
 from features.core.errors import InputError
 from features.core.outputs import whole_file
 from features.core.types import OnRows, ignore_rows
+from features.parsers.sentence_encoder import TextEncoder
 from training.nearest import require_finite, unit
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 FOLDER = ".vectors"
 """In the folder of a project's runs; no encoder's name begins with a dot."""
@@ -45,13 +42,13 @@ _DAMAGED = (OSError, ValueError, KeyError, EOFError, BadZipFile)
 Vectors = NDArray[np.float32]
 
 
-def embed(model: "SentenceTransformer", texts: Sequence[str], task: str | None = None) -> Vectors:
+def embed(model: TextEncoder, texts: Sequence[str], task: str | None = None) -> Vectors:
     """Return the embeddings of texts, (n, d), of unit length, by a route of an encoder that has routes."""
     return unit(np.concatenate(list(embed_in_parts(model, texts, task))))
 
 
 def embed_in_parts(
-    model: "SentenceTransformer", texts: Sequence[str], task: str | None = None, on_rows: OnRows = ignore_rows
+    model: TextEncoder, texts: Sequence[str], task: str | None = None, on_rows: OnRows = ignore_rows
 ) -> Iterator[Vectors]:
     """Yield the embeddings of texts in their order, some (n, d) at a time, and report the number of texts done."""
     on_rows(0, len(texts))

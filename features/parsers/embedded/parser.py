@@ -261,18 +261,18 @@ def load_parser(folder: Path, settings: AmrSettings) -> EmbeddedParser:
     device = resolve_device(settings.device)
     import torch
 
-    from features.parsers.embedded.network import Network, fill_tables, read_shape
+    from features.parsers.bert import read_shape
+    from features.parsers.embedded.network import Network
     from features.parsers.onednn import use_onednn
 
     description = read_description(folder)
     base_folder = models.locate(description.base)
     encoder = read_shape(base_folder)
     try:
-        with torch.device("meta"):
-            network = Network(description.network_shape(), encoder)
-        network.to_empty(device="cpu")
+        # Not on the device `meta`: torch then imports its compiler to initialise an embedding, which takes a second.
+        network = Network(description.network_shape(), encoder)
         network.load_state_dict(read_weights(folder))
-        fill_tables(network, base_folder)
+        network.fill_tables(base_folder)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ModelDamaged(
             f"The weights in {str(folder)!r} do not match their description or the encoder {base_folder.name!r}"

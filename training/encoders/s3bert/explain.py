@@ -9,7 +9,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.words import describe
 from features.metrics.registry import METRICS
 from features.parsers.language import tell_languages
+from features.parsers.sentence_encoder import TextEncoder
 from features.sentences import normalise
 from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.s3bert.calibration import Reliability
@@ -29,9 +29,6 @@ from training.encoders.s3bert.facet_reading import FacetReading, headline, marke
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
 from training.runs import TRAINING_FILE, encoder_title, training_of
 from training.similarity import cosines
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,7 @@ class Explanation:
         return self.sentence_a == self.sentence_b
 
 
-def explain_with(
-    encoder: "SentenceTransformer", layout: FacetLayout, pairs: Sequence[tuple[str, str]]
-) -> list[Explanation]:
+def explain_with(encoder: TextEncoder, layout: FacetLayout, pairs: Sequence[tuple[str, str]]) -> list[Explanation]:
     """Explain pairs of sentences with an encoder that has facets, in the given order."""
     texts = _normalised(pairs)
     if not texts:
@@ -87,7 +82,7 @@ def _normalised(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return texts
 
 
-def _notes(pair: tuple[str, str], encoder: "SentenceTransformer | None" = None) -> tuple[str, ...]:
+def _notes(pair: tuple[str, str], encoder: "TextEncoder | None" = None) -> tuple[str, ...]:
     notes = []
     if encoder is not None:
         for side, text in zip("ab", pair, strict=True):

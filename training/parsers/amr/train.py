@@ -15,8 +15,9 @@ import torch
 
 from features import models
 from features.core.durable import sync_all
+from features.parsers.bert import read_shape
 from features.parsers.embedded.inputs import SentenceReader
-from features.parsers.embedded.network import Network, fill_layers, fill_tables, read_shape
+from features.parsers.embedded.network import Network
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
 from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Description, Thresholds, save_model
 from features.parsers.settings import AmrSettings
@@ -70,8 +71,8 @@ def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     machine = prepare_machine(settings.loop, job.output)
     torch.manual_seed(settings.loop.seed)
     network = Network(description.network_shape(), encoder)
-    fill_tables(network, base)
-    fill_layers(network, base)
+    network.fill_tables(base)
+    network.fill_layers(base)
     task = AmrParserTask(network.to(machine.device), prepared.train, prepared.dev, settings, machine)
     written = settings.model_dump(mode="json")
     loop = Loop(task, settings.loop, machine, folder=job.output, identity=identity, described=flattened(written))

@@ -7,15 +7,8 @@ from safetensors.torch import save
 from sentences import refused
 
 from features.core.faults import ModelDamaged, NotThisModel
+from features.parsers.bert import Bert, read_shape
 from features.parsers.embedded.inputs import SentenceReader, text_tensors
-from features.parsers.embedded.network import (
-    Network,
-    NetworkShape,
-    attention_mask,
-    fill_layers,
-    fill_tables,
-    read_shape,
-)
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -29,15 +22,13 @@ def test_the_layers_compute_what_transformers_computes(
     with_head.save_pretrained(tmp_path)
     folder, reference = tmp_path if headed else tiny_encoder, with_head.bert
     encoder = read_shape(folder)
-    network = Network(NetworkShape(7, 2, 2, 3, 5, width=12), encoder).train(training)
-    fill_tables(network, folder)
-    fill_layers(network, folder)
+    bert = Bert(encoder).train(training)
+    bert.fill_tables(folder)
+    bert.fill_layers(folder)
     pieces = SentenceReader(tiny_encoder, encoder.positions)
     text = text_tensors([pieces.ids(["The", "boy", "wants", "sleep"]), pieces.ids(["no"])])
-    states = network.piece_norm(network.piece_table[text["pieces"]] + network.position_table[: text["pieces"].shape[1]])
     with torch.no_grad():
-        for layer in network.encoder:
-            states = layer(states, attention_mask(text["piece_mask"]))
+        states = bert(text["pieces"], text["piece_mask"])
         expected = reference(input_ids=text["pieces"], attention_mask=text["piece_mask"].long()).last_hidden_state
     torch.testing.assert_close(states[text["piece_mask"]], expected[text["piece_mask"]], atol=1e-5, rtol=1e-4)
 
@@ -58,7 +49,7 @@ def test_weights_of_no_encoder_are_named(tiny_encoder: Path, tmp_path: Path, con
     if content is not None:
         weights.write_bytes(content)
     with refused(ModelDamaged):
-        fill_tables(Network(NetworkShape(7, 2, 2, 3, 5, width=12), read_shape(folder)), folder)
+        Bert(read_shape(folder)).fill_tables(folder)
 
 
 def test_words_know_their_pieces(tiny_encoder: Path) -> None:

@@ -1,0 +1,143 @@
+"""Encoders of word pieces with linear maps, without sentence-transformers: importing that takes four seconds.
+
+    word pieces ──> BERT ──> mean ──> unit length ──> linear map
+
+For commands on a few texts. Embeddings equal the library's up to rounding. Imports torch: load it only with a model.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
+
+from features.parsers.bert import WEIGHTS, Bert, read_shape
+from features.parsers.onednn import use_onednn
+
+_BERT = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute", "is_decoder": False}
+_LIBRARY = {"default_prompt_name": None, "truncate_dim": None}
+_NAMES = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
+_DENSE = {"activation_function": "torch.nn.modules.linear.Identity", "use_residual": False}
+
+
+class LightEncoder(nn.Module):
+    """A BERT whose states are averaged, and the mean normalised or mapped; called as a SentenceTransformer is.
+
+    Raises:
+        ValueError: the folder holds another encoder; or anything that reading a damaged one raises.
+    """
+
+    device = torch.device("cpu")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        modules = _read(folder / "modules.json")
+        transformer, pooling, *others = [folder / module["path"] for module in modules]
+        kinds = [module["type"].rpartition(".")[2] for module in modules]
+        _require(all(module["type"].startswith("sentence_transformers.") for module in modules))
+        _require(kinds[:2] == ["Transformer", "Pooling"])
+        _require_values(_read(folder / "config_sentence_transformers.json"), _LIBRARY)
+        _require_values(_read(transformer / "config.json"), _BERT)
+        pooled = _read(pooling / "config.json")
+        modes = [key for key in pooled if key.startswith("pooling_mode") and pooled[key]]
+        _require(modes == ["pooling_mode_mean_tokens"] or pooled.get("pooling_mode") == "mean")
+        self.tokenizer = _Tokenizer(transformer)
+        settings = _read(transformer / "tokenizer_config.json") | _read(transformer / "sentence_bert_config.json")
+        self.max_seq_length: int = settings.get("max_seq_length") or settings["model_max_length"]
+
+        shape = read_shape(transformer)
+        _require(self.max_seq_length <= shape.positions)
+        with safe_open(transformer / WEIGHTS, "pt") as weights:
+            _require(not any(f"encoder.layer.{shape.layers}." in name for name in weights.keys()))  # noqa: SIM118
+        self.bert = Bert(shape)
+        self.bert.fill_tables(transformer)
+        self.bert.fill_layers(transformer)
+        use_onednn(self)
+        self._steps = [_step(kind, module) for kind, module in zip(kinds[2:], others, strict=True)]
+        self.eval()
+
+    def get_embedding_dimension(self) -> int:
+        """Return the length of an embedding."""
+        return len(self.encode(["a"])[0])
+
+    def encode(
+        self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False, **_settings: Any
+    ) -> NDArray[np.float32]:
+        """Return the embeddings of sentences, (n, d) float32, of length 1 if asked for."""
+        longest = self.max_seq_length
+        pieces: list[list[int]] = self.tokenizer(sentences)["input_ids"]
+        pieces = [ids if len(ids) <= longest else [*ids[: longest - 1], ids[-1]] for ids in pieces]
+        order = sorted(range(len(pieces)), key=lambda number: len(pieces[number]))  # so that little is padded
+        batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+        with torch.inference_mode():
+            parts = [self([torch.tensor(pieces[number]) for number in batch]) for batch in batches]
+            vectors = torch.cat([part["sentence_embedding"] for part in parts])[torch.tensor(order).argsort()]
+            return np.asarray(functional.normalize(vectors) if normalize_embeddings else vectors)
+
+    def forward(self, pieces: list[Tensor]) -> dict[str, Tensor]:
+        """Return the embeddings of sentences, `sentence_embedding`, (n, d), by their word pieces, (n_pieces,) each."""
+        lengths = torch.tensor([len(ids) for ids in pieces])[:, None]
+        ids = pad_sequence(pieces, batch_first=True)
+        present = torch.arange(ids.shape[1]) < lengths
+        vectors: Tensor = (self.bert(ids, present) * present[..., None]).sum(dim=1) / lengths
+        for step in self._steps:
+            vectors = step(vectors)
+        return {"sentence_embedding": vectors}
+
+
+class _Tokenizer:
+    """A tokenizer that is called as those of transformers are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.unk_token_id = self._tokenizer.token_to_id(_read(folder / "tokenizer_config.json")["unk_token"])
+
+    def num_special_tokens_to_add(self) -> int:
+        """Return how many special pieces a sentence gets."""
+        return int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
+
+    def __call__(
+        self, texts: str | Sequence[str], *, add_special_tokens: bool = True, **_settings: Any
+    ) -> dict[str, Any]:
+        """Return the word pieces of a text, or of each of several, as `input_ids`."""
+        several = [texts] if isinstance(texts, str) else list(texts)
+        ids = [each.ids for each in self._tokenizer.encode_batch(several, add_special_tokens=add_special_tokens)]
+        return {"input_ids": ids[0] if isinstance(texts, str) else ids}
+
+
+def _step(kind: str, folder: Path) -> Callable[[Tensor], Tensor]:
+    """Return what a module after the mean computes."""
+    described = _read(folder / "config.json") if (folder / "config.json").exists() else {}
+    _require_values(described, _NAMES)
+    if kind == "Normalize":
+        return functional.normalize
+    _require(kind == "Dense")
+    _require_values(described, _DENSE)
+    weights = {name: weight.float() for name, weight in load_file(folder / WEIGHTS).items()}
+    return partial(functional.linear, weight=weights["linear.weight"], bias=weights.get("linear.bias"))
+
+
+def _read(file: Path) -> Any:
+    return json.loads(file.read_bytes())
+
+
+def _require_values(described: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Check that each value is the given one, or missing, where it is by default."""
+    _require(all(described.get(key, value) == value for key, value in values.items()))
+
+
+def _require(condition: bool) -> None:  # noqa: FBT001
+    if not condition:
+        raise ValueError("another encoder")

@@ -1,0 +1,100 @@
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+
+from features.models import locate
+from features.parsers.light import LightEncoder
+from features.parsers.sentence_encoder import load_light
+
+_SENTENCES = ["the boy wants sleep", "", "The GIRL, naïve\tdoctor 雪", "xyz [SEP] not", "boy " * 60, "see"]
+
+
+@pytest.fixture(scope="module")
+def mapped(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an encoder with a map, as sentence-transformers saves it."""
+    transformer = Transformer(str(tiny_encoder), max_seq_length=24, config_args={"local_files_only": True})
+    width = transformer.get_embedding_dimension()
+    modules = [Pooling(width), Normalize(), Dense(width, 7, bias=True, activation_function=torch.nn.Identity())]
+    folder = tmp_path_factory.mktemp("mapped")
+    SentenceTransformer(modules=[transformer, *modules], device="cpu").save_pretrained(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pulled(encoder_name: str) -> Path:
+    """Return the folder of an encoder as an early version of sentence-transformers saved it."""
+    return locate(encoder_name)
+
+
+@pytest.mark.parametrize("name", ["mapped", pytest.param("pulled", marks=pytest.mark.slow)])
+def test_embeddings_are_those_of_the_library(name: str, request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(name)
+    light, library = LightEncoder(folder), SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    for settings in ({"batch_size": 2}, {"normalize_embeddings": True}):
+        expected = library.encode(_SENTENCES, **settings)
+        np.testing.assert_allclose(light.encode(_SENTENCES, **settings), expected, atol=1e-6)
+    assert light.get_embedding_dimension() == library.get_embedding_dimension()
+    assert light.max_seq_length == library.max_seq_length
+    assert light.tokenizer.unk_token_id == library.tokenizer.unk_token_id
+    assert light.tokenizer.num_special_tokens_to_add() == library.tokenizer.num_special_tokens_to_add()
+    for texts in (_SENTENCES, _SENTENCES[2]):
+        pieces = library.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        assert light.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] == pieces
+
+
+def _set(file: str, **values: Any) -> Callable[[Path], None]:
+    def edit(folder: Path) -> None:
+        path = folder / file
+        path.write_text(json.dumps(json.loads(path.read_bytes()) | values))
+
+    return edit
+
+
+def _retype(number: int, kind: str) -> Callable[[Path], None]:
+    def edit(folder: Path) -> None:
+        modules = json.loads((folder / "modules.json").read_bytes())
+        modules[number]["type"] = kind
+        (folder / "modules.json").write_text(json.dumps(modules))
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _set("config.json", model_type="mpnet"),
+        _set("config.json", hidden_act="relu"),
+        _set("config.json", position_embedding_type="relative_key"),
+        _set("config.json", num_hidden_layers=1),
+        _set("config.json", num_hidden_layers=3),
+        _set("config_sentence_transformers.json", default_prompt_name="query"),
+        _set("config_sentence_transformers.json", truncate_dim=4),
+        _set("1_Pooling/config.json", pooling_mode="cls"),
+        _set("2_Normalize/config.json", module_input_name="token_embeddings"),
+        _set("3_Dense/config.json", activation_function="torch.nn.modules.activation.Tanh"),
+        _set("3_Dense/config.json", use_residual=True),
+        _set("tokenizer_config.json", model_max_length=10**30),
+        _retype(0, "training.modules.parsing_transformer.Transformer"),
+        _retype(2, "sentence_transformers.sentence_transformer.modules.router.Router"),
+        lambda folder: (folder / "tokenizer.json").unlink(),
+        lambda folder: (folder / "3_Dense" / "model.safetensors").write_bytes(b"damaged"),
+    ],
+)
+def test_what_another_encoder_would_compute_is_left_to_the_library(
+    edit: Callable[[Path], None], mapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
+    folder = shutil.copytree(mapped, tmp_path / "encoder")
+    assert load_light(folder, "auto") is not None
+    assert load_light(folder, "cuda") is None
+    edit(folder)
+    assert load_light(folder, "auto") is None
