@@ -32,11 +32,11 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         deadline = time.monotonic() + _PATIENCE
         try:
             # Its last holder may have deleted it: others lock the file that has its name now.
-            while not (free := _free(lock.fileno()) and _names(path, lock.fileno())) and time.monotonic() < deadline:
+            while not (held := _acquire(lock.fileno()) and _is_at(path, lock.fileno())) and time.monotonic() < deadline:
                 time.sleep(_POLL)
         except OSError as error:  # a network file system without locks
             raise LockImpossible(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
-        if not free:
+        if not held:
             lock.seek(0)
             other = lock.read().decode(errors="replace").strip() or "unknown"
             raise AnotherProcess(f"{refusal} (process {other}): wait for it, or end it.")
@@ -48,11 +48,11 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
         yield
 
 
-def _names(path: Path, descriptor: int) -> bool:
+def _is_at(path: Path, descriptor: int) -> bool:
     return path.exists() and os.path.samestat(path.stat(), os.fstat(descriptor))
 
 
-def _free(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+def _acquire(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -65,7 +65,7 @@ def is_held(path: Path) -> bool:
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            return not _free(descriptor, fcntl.LOCK_SH)
+            return not _acquire(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
     return False
