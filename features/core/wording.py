@@ -31,6 +31,20 @@ def clipped(text: str, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
+EXCERPT = 40
+"""Letters of a text that a message shows."""
+
+
+def excerpt(text: str, start: int = 0, most: int = EXCERPT) -> str:
+    """Return so many letters of a text from a position on; all of a text that has no more.
+
+    >>> excerpt("two words", 4, 3), excerpt("two", 4, 3)
+    ('…wor…', 'two')
+    """
+    end = start + most
+    return text if len(text) <= most else f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
 def did_you_mean(name: object, known: Iterable[str], then: str) -> str:
     """Return the end of a message about an unknown name: the known name closest to it, if one is close, then `then`.
 

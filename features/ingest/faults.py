@@ -27,6 +27,7 @@ import polars as pl
 from features.core.errors import InputError
 from features.core.files import table_format
 from features.core.types import SPLITS, SentenceId, Split
+from features.core.wording import EXCERPT, excerpt
 from features.corpora.dataset import Dataset, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.reading import own_record
@@ -49,7 +50,6 @@ _SEPARATORS = (",", ";", "|")
 _SAMPLE = 1_000  # texts of which the language is looked at
 _MANY = 10  # texts that hardly differ in all of their labels by chance
 _WHOLE = re.compile(r"^([-+]?\d+)\.0+$")  # a number that became a float, as beside empty cells in pandas
-_SHOWN = 40  # characters of a text that a message shows
 
 
 def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Fault]:
@@ -159,17 +159,11 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
         if several:
             parted = sum(len(splits_of) for splits_of in several if len(set().union(*splits_of.values())) > 1)
             first, second, *_ = several[0]
-            # Long texts are shown around the place where they begin to differ.
+            # Long texts are shown around the position where they begin to differ.
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
-            start = 0 if same < _SHOWN else same - _SHOWN // 2
+            start = 0 if same < EXCERPT else same - EXCERPT // 2
             examples = {"first": excerpt(first, start), "second": excerpt(second, start)}
             yield Fault.told(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
-
-
-def excerpt(text: str, start: int = 0) -> str:
-    """Return the part of a text that a message shows."""
-    end = start + _SHOWN
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
 def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:

@@ -12,9 +12,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, Literal
 
 from features.core.types import Fingerprint
+from features.core.wording import excerpt
 from features.stages.stage import Recipe, canonical
 
 _LONGEST = 40  # characters of a text that is shown uncut
@@ -114,13 +116,6 @@ def _short(old: str, new: str) -> tuple[str, str]:
     """Return two texts to show in one line: long ones are cut so that the first difference stays visible."""
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
-    shorter = min(len(old), len(new))  # where one only goes on
-    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    same = len(commonprefix([old, new]))  # noqa: RUF071 - no paths
     start = 0 if same < _SHOWN - 4 else same - 4
-    return _window(old, start), _window(new, start)
-
-
-def _window(text: str, start: int) -> str:
-    if len(text) <= _SHOWN:
-        return text
-    return ("…" if start else "") + text[start : start + _SHOWN] + ("…" if len(text) > start + _SHOWN else "")
+    return excerpt(old, start, _SHOWN), excerpt(new, start, _SHOWN)
