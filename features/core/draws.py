@@ -3,6 +3,11 @@
 import hashlib
 
 
-def share_of(key: str) -> float:
-    """Return the place of a name in [0, 1), evenly spread; a share of all names takes those whose place is below it."""
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) / 2**64
+def seed_of(name: str) -> int:
+    """Return the hash of a name, 64 bits, as the seed of a generator."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())
+
+
+def share_of(name: str) -> float:
+    """Return the hash of a name as a number in [0, 1), uniform over names: a share of them lies below that share."""
+    return seed_of(name) / 2**64

@@ -4,7 +4,6 @@ Five captions make ten pairs. If fewer are requested, they are drawn with the im
 rebuild or a file with more images draws the same pairs.
 """
 
-import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from features.core.draws import seed_of
 from features.core.errors import RowError
 from features.core.faults import UnknownForm
 from features.core.files import open_text
@@ -137,6 +137,5 @@ def pair_captions(
             raise UnknownForm(f"{name!r} has {len(group):,} captions of one image, {image!r}: check its columns.")
         pairs = list(combinations(group, 2))
         if wanted != "all" and wanted < len(pairs):
-            seed = int.from_bytes(hashlib.blake2b(image.encode(), digest_size=8).digest())
-            pairs = random.Random(seed).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
+            pairs = random.Random(seed_of(image)).sample(pairs, wanted)  # noqa: S311 - a reproducible draw, no secret
         yield from pairs

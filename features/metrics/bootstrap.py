@@ -1,6 +1,5 @@
 """How bootstrap intervals are drawn; apart from the metrics, which are slow to import."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -9,6 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from features.core.draws import seed_of
 from features.core.faults import OutOfRange
 from features.metrics.arrays import Numbers
 
@@ -39,8 +39,7 @@ class Bootstrap:
 
     def of(self, items: str) -> Self:
         """Return a bootstrap for items of some name, whose draws do not depend on those for others."""
-        seed = hashlib.blake2b(f"{self.seed} {items}".encode(), digest_size=8).digest()
-        return replace(self, seed=int.from_bytes(seed))
+        return replace(self, seed=seed_of(f"{self.seed} {items}"))
 
     def ends(self, values: Numbers) -> tuple[float, float]:
         """Return the ends of the interval that contains the share `confidence` of some values, one per draw."""
