@@ -204,9 +204,8 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
     kind = table_format(path)
     try:
         if kind == "parquet":
-            if not path.exists():
-                raise FileMissing(f"{str(path)!r} does not exist: check the path.")
-            frame = pl.read_parquet(path, glob=False)
+            with open_bytes(path, in_lines=False):
+                frame = pl.read_parquet(path, glob=False)
         else:
             with open_text(path, newline="\n") as text:
                 frame = _parse(text.read().encode(), kind)

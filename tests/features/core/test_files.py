@@ -91,8 +91,10 @@ def test_a_missing_file_is_named(tmp_path, suffix):
 
 def test_a_folder_of_parquet_files_is_not_one_that_does_not_exist(tmp_path):
     (tmp_path / "parts.parquet").mkdir()
-    with refused(NotAFile):
-        scan_parquet(tmp_path / "parts.parquet")
+    FRAME.write_parquet(tmp_path / "parts.parquet" / "0.parquet")
+    for read in (scan_parquet, read_table):
+        with refused(NotAFile):
+            read(tmp_path / "parts.parquet")
 
 
 @pytest.mark.parametrize("name", ["table", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"])
