@@ -17,7 +17,7 @@ from features.core.faults import UnknownForm
 from features.core.files import open_text
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import cell_rows, encoding_fault
+from features.corpora.cells import WrongRow, cell_rows, encoding_fault
 from features.corpora.dataset import CaptionLayout
 
 _HEAD = 1 << 16
@@ -34,7 +34,7 @@ class Caption(NamedTuple):
     line: int
 
 
-def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | tuple[int, RowError]]:
+def read_captions(path: Path, layouts: Sequence[CaptionLayout]) -> Iterator[Caption | WrongRow]:
     """Read the captions of a file, or what was wrong with a line, in the first layout that it fits."""
     with open_text(path, newline="\n", errors="surrogateescape") as text:
         start = text.readline(_HEAD)
@@ -63,33 +63,34 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def _columns(path: Path, width: int, image: int, captions: Sequence[int]) -> Iterator[Caption | tuple[int, RowError]]:
+def _columns(path: Path, width: int, image: int, captions: Sequence[int]) -> Iterator[Caption | WrongRow]:
     """Read the captions of a table with a header line, given the position of each column."""
     for line, cells in islice(cell_rows(path, "tsv", "ordinary"), 1, None):
         if isinstance(cells, RowError):
-            yield line, cells
+            yield WrongRow(line, cells)
         elif len(cells) != width:
             message = f"the row has {counted(len(cells), 'cell')}; expected {width}"
-            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+            yield WrongRow(line, RowError(RejectCode.WRONG_COLUMNS, message))
         elif not cells[image].strip():
-            yield line, RowError(RejectCode.WRONG_COLUMNS, "the cell of the image is empty; expected its name")
+            message = "the cell of the image is empty; expected its name"
+            yield WrongRow(line, RowError(RejectCode.WRONG_COLUMNS, message))
         else:
             for caption in captions:
                 yield _caption(cells[image], cells[caption], line)
 
 
-def _tokens(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
+def _tokens(path: Path) -> Iterator[Caption | WrongRow]:
     for line, cells in cell_rows(path, "tsv", "ordinary"):
         if isinstance(cells, RowError):
-            yield line, cells
+            yield WrongRow(line, cells)
         elif len(cells) != 2 or not cells[0].rpartition("#")[0].strip():
-            message = "the row is not image#number <tab> caption"
-            yield line, RowError(RejectCode.WRONG_COLUMNS, message)
+            error = RowError(RejectCode.WRONG_COLUMNS, "the row is not image#number <tab> caption")
+            yield WrongRow(line, error)
         else:
             yield _caption(cells[0].rpartition("#")[0], cells[1], line)
 
 
-def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
+def _coco(path: Path) -> Iterator[Caption | WrongRow]:
     with open_text(path, in_lines=False) as text:
         try:
             content = json.load(text)
@@ -103,22 +104,22 @@ def _coco(path: Path) -> Iterator[Caption | tuple[int, RowError]]:
             isinstance(entry, dict) and isinstance(entry.get("caption"), str) and entry.get("image_id") is not None
         ):
             message = f"annotation {position} lacks 'image_id' or 'caption'"
-            yield position, RowError(RejectCode.WRONG_COLUMNS, message)
+            yield WrongRow(position, RowError(RejectCode.WRONG_COLUMNS, message))
         else:
             yield _caption(str(entry["image_id"]), entry["caption"], position)
 
 
-def _caption(image: str, text: str, line: int) -> Caption | tuple[int, RowError]:
+def _caption(image: str, text: str, line: int) -> Caption | WrongRow:
     if wrong := encoding_fault(f"{image}{text}"):
-        return line, wrong
+        return WrongRow(line, wrong)
     if text.strip():
         return Caption(image, text, line)
-    return line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty")
+    return WrongRow(line, RowError(RejectCode.EMPTY_SENTENCE, f"a caption of image {image!r} is empty"))
 
 
 def pair_captions(
-    captions: Iterator[Caption | tuple[int, RowError]], wanted: Literal["all"] | int, name: str
-) -> Iterator[tuple[Caption, Caption] | Caption | tuple[int, RowError]]:
+    captions: Iterator[Caption | WrongRow], wanted: Literal["all"] | int, name: str
+) -> Iterator[tuple[Caption, Caption] | Caption | WrongRow]:
     """Yield the wanted number of pairs of captions of each image, which may stand anywhere in the file `name`.
 
     What was wrong comes as it comes; then the pairs, image by image in the order of the file. A caption that is alone

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from features.core.errors import RowError
 from features.core.faults import CellNeverEnds, NotText
@@ -36,6 +36,13 @@ BLANK = RowError(RejectCode.EMPTY_SENTENCE, "the line is empty")
 
 Numbered = tuple[int, list[str] | RowError]
 """The number of a row's first line, from 1, and its cells, or what was wrong with it."""
+
+
+class WrongRow(NamedTuple):
+    """A row that cannot be used: the number of its first line, from 1, and what is wrong with it."""
+
+    line: int
+    error: RowError
 
 
 def cell_rows(
@@ -114,7 +121,7 @@ def as_text(cell: object) -> str:
     return str(cell)
 
 
-def no_text(cell: object) -> RowError:
+def not_text(cell: object) -> RowError:
     """Return the error of a row whose sentence or text is not a text."""
     return RowError(RejectCode.WRONG_COLUMNS, f"the cell {clipped(repr(cell), _SHOWN)} is not text")
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from features.core.faults import ColumnMissing, ColumnsUnclear
 from features.core.files import source_name, table_format
-from features.corpora.cells import BLANK
+from features.corpora.cells import BLANK, WrongRow
 from features.corpora.dataset import DATASETS, SENTENCES, Dataset, TableLayout
 from features.corpora.headers import columns_of, fitting_layout, hint_of_form, shown_names
 from features.corpora.reading import own_record
 from features.corpora.settings import CorpusSettings
-from features.corpora.tables import TableRow, as_file, read_rows
+from features.corpora.tables import as_file, read_rows
 from features.sentences import normalise
 
 _PAIRS = DATASETS["pairs"]
@@ -57,8 +57,8 @@ def read_pair_rows(
         name = source_name(path)
         layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, advice)
         for row in read_rows(file, layout, blanks=True):
-            if not isinstance(row, TableRow):
-                pairs.append(PairCells(row[0], None, None, row[1].message))
+            if isinstance(row, WrongRow):
+                pairs.append(PairCells(row.line, None, None, row.error.message))
                 continue
             a, b = normalise(row.sentence_a), normalise(row.sentence_b)
             problem = "both sentences are empty"

@@ -22,7 +22,7 @@ from features.core.files import open_text
 from features.core.types import RejectCode, Split
 from features.core.wording import clipped, counted
 from features.corpora.captions import Caption, pair_captions, read_captions
-from features.corpora.cells import encoding_fault
+from features.corpora.cells import WrongRow, encoding_fault
 from features.corpora.dataset import CaptionLayout, Dataset, GraphLayout, Role, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.judgements import NoJudgement, read_label, read_score
@@ -228,7 +228,7 @@ class Reader:
                 scores = {number: line.strip() for number, line in enumerate(text, start=1)}
         line = 0
         for row in read_rows(source.path, layout):
-            line = row[0]
+            line = row.line
             if scores is not None and isinstance(row, TableRow):
                 row = row._replace(score=scores.get(line, ""))  # noqa: PLW2901
             yield self._judged(row, layout, source) if isinstance(row, TableRow) else self._bad(source, *row)
@@ -281,7 +281,7 @@ class Reader:
                     yield PairRow(split, first.text, second.text, None, None, origin, first.image)
                 case Caption(line=line):
                     yield Skip(split, "the only caption of its image", f"{source.name}:{line}")
-                case (line, RowError() as error):
+                case WrongRow(line, error):
                     yield self._bad(source, line, error)
         if nothing:
             raise FileEmpty(f"{source.name!r} has no rows: check that it was written to its end.")

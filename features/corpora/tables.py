@@ -7,7 +7,7 @@ once, become files, which can be read again.
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
 
@@ -18,12 +18,9 @@ from features.core.leftovers import scratch
 from features.core.outputs import STANDARD, TABLES
 from features.core.types import RejectCode
 from features.core.wording import counted
-from features.corpora.cells import BLANK, as_text, cell_rows, decided_quotes, no_text
+from features.corpora.cells import BLANK, WrongRow, as_text, cell_rows, decided_quotes, not_text
 from features.corpora.dataset import Quotes, Role, TableLayout
 from features.corpora.headers import columns_of, parse_object, reading_parquet, scan_parquet
-
-_ROLES: tuple[Role, ...] = ("sentence_a", "sentence_b", "score", "label", "split", "group")
-"""The roles of the cells of a `TableRow`, in order."""
 
 
 class TableRow(NamedTuple):
@@ -42,11 +39,7 @@ class TableRow(NamedTuple):
     group: str | None = None
 
 
-Read = TableRow | tuple[int, RowError]
-"""A row, or its line and what was wrong with it."""
-
-
-def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Iterator[Read]:
+def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Iterator[TableRow | WrongRow]:
     """Read the rows of a table, in the layout that `fitting_layout` returned for it.
 
     Blank lines are skipped, unless they count as wrong rows (`blanks`).
@@ -56,15 +49,15 @@ def read_rows(path: Path, layout: TableLayout, *, blanks: bool = False) -> Itera
     """
     form, width = layout.form or table_format(path), None if layout.has_header else layout.width or 0
     needed = [column for role, column in layout.columns.items() if role not in layout.optional]
-    columns = [layout.columns.get(role) for role in _ROLES]
+    columns = [layout.columns.get(role) for role in get_args(Role)]  # in the order of a `TableRow`'s fields
     nothing = True
     read = [*map(str, layout.columns.values())]
     for line, cells in named_rows(path, form, read, layout.quotes, width=width, blanks=blanks):
         nothing = nothing and cells is BLANK
         if isinstance(cells, RowError):
-            yield line, cells
+            yield WrongRow(line, cells)
         elif missing := [str(key) for key in needed if key not in cells]:
-            yield line, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}")
+            yield WrongRow(line, RowError(RejectCode.WRONG_COLUMNS, f"the object lacks {', '.join(missing)}"))
         else:
             yield _typed(line, *(cells.get(column) for column in columns))
     if nothing:
@@ -127,20 +120,20 @@ def _frame(batch: Any) -> pl.DataFrame:
     return pl.DataFrame(batch)
 
 
-def _typed(line: int, a: object, b: object, score: object, *others: object) -> Read:
+def _typed(line: int, a: object, b: object, score: object, *others: object) -> TableRow | WrongRow:
     """Return a row of a typed format, whose cells may be of any type."""
     try:
         as_text(score)
         label, split, group = (None if cell is None else as_text(cell) for cell in others)
         return TableRow(line, _sentence(a), _sentence(b), score, label, split, group)  # type: ignore[arg-type]  # checked
     except RowError as error:
-        return line, error
+        return WrongRow(line, error)
 
 
 def _sentence(cell: object) -> str:
     text = as_text(cell)
     if text and not isinstance(cell, str):
-        raise no_text(cell)
+        raise not_text(cell)
     return text
 
 

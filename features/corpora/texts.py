@@ -15,7 +15,7 @@ from features.core.errors import RowError
 from features.core.faults import ColumnMissing, ColumnsUnclear, FileEmpty
 from features.core.files import open_text, source_name, table_format
 from features.core.types import RejectCode
-from features.corpora.cells import as_text, encoding_fault, in_encoding, no_text
+from features.corpora.cells import WrongRow, as_text, encoding_fault, in_encoding, not_text
 from features.corpora.dataset import TextLayout
 from features.corpora.headers import columns_of, hint_of_form, require_once, shown_names
 from features.corpora.tables import named_rows
@@ -37,7 +37,7 @@ class LabelledText(NamedTuple):
     lacking: str = ""
 
 
-def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | tuple[int, RowError]]:
+def read_texts(path: Path, layouts: Sequence[TextLayout]) -> Iterator[LabelledText | WrongRow]:
     """Read the texts of a file, or what was wrong with a line, in the first layout that it fits."""
     layout = fitting_texts(path, layouts)
     nothing = True
@@ -67,7 +67,7 @@ def fitting_texts(path: Path, layouts: Sequence[TextLayout]) -> TextLayout:
     )
 
 
-def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
+def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | WrongRow]:
     (aspect,) = layout.aspects
     with open_text(path, newline="\n", errors="surrogateescape") as file:
         for number, raw in enumerate(file, start=1):
@@ -76,20 +76,20 @@ def _lines(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
                 continue
             label, _, text = line.strip().partition(" ")
             if wrong := encoding_fault(line):
-                yield number, wrong
+                yield WrongRow(number, wrong)
             elif not text:
                 message = f"the line is {label!r} alone; expected a label, a blank, a text"
-                yield number, RowError(RejectCode.EMPTY_SENTENCE, message)
+                yield WrongRow(number, RowError(RejectCode.EMPTY_SENTENCE, message))
             else:
                 yield LabelledText(number, text, ((aspect, _cut(label, layout)),))
 
 
-def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int, RowError]]:
+def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | WrongRow]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
     for line, cells in named_rows(path, form, layout.columns, layout.quotes, layout.encoding):
         if isinstance(cells, RowError):
-            yield line, cells
+            yield WrongRow(line, cells)
             continue
         try:
             texts = {name: text_of_cell(cells.get(name)) for names in layout.text for name in names}
@@ -101,7 +101,7 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | tuple[int,
                 )
             )
         except RowError as error:
-            yield line, error
+            yield WrongRow(line, error)
             continue
         lacking = next((name for name in layout.needs if not texts[name]), "")
         for names in layout.text:
@@ -161,5 +161,5 @@ def text_of_cell(cell: object) -> str:
     """Return the text in a cell, stripped; raise a RowError if it is not text."""
     # A number may be part of a text, such as the year of a paper; true and false are not.
     if isinstance(cell, bool):
-        raise no_text(cell)
+        raise not_text(cell)
     return as_text(cell).strip()
