@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from features.contrasts.edits import EDITS, actor, name_place, voice
+from features.contrasts.edits import EDITS, actor, name_slot, voice
 from features.contrasts.tree import Tree
 from features.core.draws import share_of
 from features.graphs.batch import GraphBatch
@@ -44,14 +44,14 @@ def draw_contrasts(
     Yields:
         The pairs, edit by edit; for the same trees always the same.
     """
-    held: defaultdict[str, set[str]] = defaultdict(set)
+    fillers: defaultdict[str, set[str]] = defaultdict(set)
     for tree in trees:
         for position in range(len(tree)):
-            if place := name_place(tree, position):
-                held[place].add(tree.tokens[position])
-        if acting := actor(tree):
-            held[acting[0]].add(acting[1])
-    names = {place: sorted(those) for place, those in held.items()}
+            if slot := name_slot(tree, position):
+                fillers[slot].add(tree.tokens[position])
+        if subject := actor(tree):
+            fillers[subject[0]].add(subject[1])
+    names = {slot: sorted(words) for slot, words in fillers.items()}
     simple = [tree for tree in trees if sum(map(int.__eq__, tree.heads, range(len(tree)))) == 1]
     drawn = sorted(simple, key=lambda tree: share_of(tree.text))
     voiced: dict[str, str] = {}
@@ -70,7 +70,8 @@ def draw_contrasts(
             if name == "voice":
                 voiced[tree.text] = edited
             elif name == "swap" and (other := voiced.get(tree.text)):
-                yield from (Contrast(other, one, name) for one in (edited, voice(tree, exchanged=True)) if one)
+                swaps = (edited, voice(tree, exchanged=True))
+                yield from (Contrast(other, swapped, name) for swapped in swaps if swapped)
         if name == "voice":
             drawn.sort(key=lambda tree: tree.text not in voiced)
 
@@ -100,20 +101,20 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
     positions = {
         text: position for position, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))
     }
-    shown: set[tuple[str, str]] = set()
+    kept: set[tuple[str, str]] = set()
     if compared:
         batch = GraphBatch.of(graphs[text] for text in positions)
         first, voiced, swapped = np.array([[positions[text] for text in triple] for triple in compared], np.int64).T
-        kept, exchanged = (
+        in_voice, in_swap = (
             compare(Comparison(batch, first, second), ["srl"])["srl"].to_numpy() for second in (voiced, swapped)
         )
-        shown = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(kept > exchanged)}
-    hidden = {(text, swapped) for text, _, swapped in drawn} - shown
-    asked, told = {text for text, _, _ in drawn}, {text for text, _ in shown}
+        kept = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(in_voice > in_swap)}
+    refuted = {(text, swapped) for text, _, swapped in drawn} - kept
+    with_swap, with_kept_swap = {text for text, _, _ in drawn}, {text for text, _ in kept}
 
     def stays(pair: Contrast) -> bool:
         if pair.edit == "voice":
-            return asked.isdisjoint(pair[:2]) or not told.isdisjoint(pair[:2])
-        return pair[:2] not in hidden
+            return with_swap.isdisjoint(pair[:2]) or not with_kept_swap.isdisjoint(pair[:2])
+        return pair[:2] not in refuted
 
     return [pair for pair in contrasts if stays(pair)]

@@ -34,7 +34,7 @@ _SHORT_NOT = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
 Names = Mapping[str, Sequence[str]]
-"""For each place in a sentence, as `name_place` and `actor` return it, the words that sentences have there, sorted."""
+"""Slot in a sentence, as `name_slot` and `actor` return it → the words that fill it in any sentence, sorted."""
 Edit = Callable[[Tree, Names], str | None]
 
 
@@ -170,17 +170,17 @@ def number(tree: Tree) -> str | None:
 
 
 def name(tree: Tree, names: Names) -> str | None:
-    """Replace the first name of one word by another that stands in the same place of another sentence."""
+    """Replace the first name of one word by another that fills the same slot of another sentence."""
     for position in range(len(tree)):
-        place = name_place(tree, position)
-        others = [other for other in names.get(place, ()) if other != tree.tokens[position]] if place else []
+        slot = name_slot(tree, position)
+        others = [other for other in names.get(slot, ()) if other != tree.tokens[position]] if slot else []
         if others:
             return _replaced(tree, position, _drawn(tree, others))
     return None
 
 
-def name_place(tree: Tree, position: int) -> str:
-    """Return where in a sentence a name of one word stands: its relation, and its preposition; else nothing."""
+def name_slot(tree: Tree, position: int) -> str:
+    """Return the slot that a name of one word fills: its relation, and its preposition; else nothing."""
     head, relation = tree.heads[position], tree.relations[position]
     longer = tree.children(position, "compound", "det", "amod", "nummod", "appos")
     word = tree.tokens[position]
@@ -206,7 +206,7 @@ def patient(tree: Tree, names: Names) -> str | None:
 
 
 def actor(tree: Tree) -> tuple[str, str] | None:
-    """Return the place and the words of the subject of a sentence with an object, if it is a noun with few words."""
+    """Return the slot and the words of the subject of a sentence with an object, if it is a noun with few words."""
     clause = _clause(tree, "nsubj", "dobj")
     if clause is None or tree.tags[clause.subject] not in ("NN", "NNS"):
         return None

@@ -55,7 +55,7 @@ def read_pair_rows(
     pairs = []
     with as_file(path) as file:
         name = source_name(path)
-        layout = _asked(file, columns, corpora, name, tell) if columns else _found(file, corpora, name, tell, advice)
+        layout = _chosen(file, columns, corpora, name, tell) if columns else _fitting(file, corpora, name, tell, advice)
         for row in read_rows(file, layout, blanks=True):
             if isinstance(row, WrongRow):
                 pairs.append(PairCells(row.line, None, None, row.error.message))
@@ -70,71 +70,72 @@ def read_pair_rows(
     return pairs
 
 
-def _asked(
+def _chosen(
     file: Path, columns: Sequence[str | int], corpora: Sequence[CorpusSettings], name: str, tell: Callable[[str], None]
 ) -> TableLayout:
     """Return the layout of the two requested columns."""
     form = table_format(file)
-    there = columns_of(file, form, [[str(column) for column in columns]])
-    listed = shown_names(there)
+    present = columns_of(file, form, [[str(column) for column in columns]])
+    listed = shown_names(present)
     keys = list(columns)
-    if all(str(column).isdecimal() for column in columns) and not all(column in there for column in columns):
+    if all(str(column).isdecimal() for column in columns) and not all(column in present for column in columns):
         keys = [*map(int, columns)]
     if keys[0] == keys[1]:
         raise ColumnsUnclear(f"--columns takes both sentences from {keys[0]!r}: give the columns of two.")
     if all(isinstance(key, int) for key in keys):
         if form in {"jsonl", "parquet"}:
             raise ColumnsUnclear(f"{name} is {form}, whose columns have names: {listed}; give two of them.")
-        first = {cell.casefold() for cell in there}
-        headers = [layout.columns.values() for layout in _known(corpora) if layout.has_header]
+        first = {cell.casefold() for cell in present}
+        headers = [layout.columns.values() for layout in _candidates(corpora) if layout.has_header]
         if any({str(column).casefold() for column in header} <= first for header in headers):
             tell(
                 f"The first row of {name} looks like a header line ({listed}), but is read as a pair because --columns "
                 "has positions: give names instead."
             )
     for key in keys:
-        if isinstance(key, str) and key not in there:
+        if isinstance(key, str) and key not in present:
             raise ColumnMissing(f"{name} has no column {key!r}; its columns are {listed}: give two of them.")
     return fitting_layout(file, [TableLayout.model_validate({"columns": dict(zip(SENTENCES, keys, strict=True))})])
 
 
-def _found(
+def _fitting(
     file: Path, corpora: Sequence[CorpusSettings], name: str, tell: Callable[[str], None], advice: str
 ) -> TableLayout:
     """Return the first known layout whose sentence columns are in the file's header, else a project's by position."""
     form = table_format(file)
-    layouts = [layout for layout in _known(corpora) if layout.has_header]
+    layouts = [layout for layout in _candidates(corpora) if layout.has_header]
     names = [[str(column) for column in layout.columns.values()] for layout in layouts]
-    there = cache(partial(columns_of, file, form, names))
+    columns_by = cache(partial(columns_of, file, form, names))  # the role of quotes
     for layout in layouts:
-        if set(layout.columns.values()) <= set(there(layout.quotes if form == "tsv" else "detect")):
+        if set(layout.columns.values()) <= set(columns_by(layout.quotes if form == "tsv" else "detect")):
             return fitting_layout(file, [layout])
-    by_position = [layout for layout in _own(corpora) if not layout.has_header]
+    by_position = [layout for layout in _project_layouts(corpora) if not layout.has_header]
     if by_position and form in {"tsv", "csv"}:
         layout = fitting_layout(file, by_position)
         cells = " and ".join(str(int(column) + 1) for column in layout.columns.values())
         tell(f"{name} has no known header line: its sentences are cells {cells}, as in a corpus of the project.")
         return layout
-    such = dict.fromkeys(" and ".join(map(str, own.columns.values())) for own in (*_own(corpora), *_of_record(_PAIRS)))
+    usual = [*_project_layouts(corpora), *_sentence_layouts(_PAIRS)]
+    such = " or ".join(dict.fromkeys(" and ".join(map(str, layout.columns.values())) for layout in usual))
     raise ColumnMissing(
-        f"{name} has no columns known to hold two sentences, such as {' or '.join(such)}; its columns are "
-        f"{shown_names(there('detect'))}: {advice}{hint_of_form(file)}."
+        f"{name} has no columns known to hold two sentences, such as {such}; its columns are "
+        f"{shown_names(columns_by('detect'))}: {advice}{hint_of_form(file)}."
     )
 
 
-def _known(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
+def _candidates(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
     """Return the layouts of the two sentences alone, in the order in which they are tried on a file."""
-    datasets = [layout for record in DATASETS.values() for layout in _of_record(record)]
+    datasets = [layout for record in DATASETS.values() for layout in _sentence_layouts(record)]
     # A table of a dataset may have been rewritten by a program that encloses cells.
-    again = [layout.model_copy(update={"quotes": "detect"}) for layout in datasets]
-    return [*_own(corpora), *_of_record(_PAIRS), *datasets, *again]
+    enclosed = [layout.model_copy(update={"quotes": "detect"}) for layout in datasets]
+    return [*_project_layouts(corpora), *_sentence_layouts(_PAIRS), *datasets, *enclosed]
 
 
-def _own(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
-    return [layout for corpus in corpora if corpus.columns for layout in _of_record(own_record(corpus))]
+def _project_layouts(corpora: Sequence[CorpusSettings]) -> list[TableLayout]:
+    return [layout for corpus in corpora if corpus.columns for layout in _sentence_layouts(own_record(corpus))]
 
 
-def _of_record(record: Dataset) -> list[TableLayout]:
+def _sentence_layouts(record: Dataset) -> list[TableLayout]:
     # Only the sentences are needed: a table to explain or to label needs no score.
     return [
         TableLayout(columns={role: layout.columns[role] for role in SENTENCES}, quotes=layout.quotes)

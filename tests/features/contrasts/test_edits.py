@@ -5,7 +5,7 @@ import random
 import pytest
 
 from features.contrasts.drawing import draw_contrasts
-from features.contrasts.edits import EDITS, actor, name_place, voice
+from features.contrasts.edits import EDITS, actor, name_slot, voice
 from features.contrasts.tree import Tree, verb_form
 from features.core.errors import ModelError
 
@@ -166,7 +166,7 @@ def test_numbers_and_names_are_replaced_by_others(parse):
 
 def test_a_name_of_several_words_keeps_its_place(parse):
     (tree,) = parse(["Mary Smith lives in the Paris of the East."])
-    assert {name_place(tree, position) for position in range(len(tree))} == {""}
+    assert {name_slot(tree, position) for position in range(len(tree))} == {""}
 
 
 @pytest.mark.parametrize(
