@@ -30,7 +30,7 @@ class SplitTexts:
     occurrences: Counter[SentenceId] = field(default_factory=Counter)  # how often a text has occurred
     texts: dict[SentenceId, str] = field(default_factory=dict)  # the texts that are kept, new and known
     # the aspects in which each of them has a label
-    having: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
+    aspects: dict[SentenceId, frozenset[str]] = field(default_factory=dict)
 
 
 class CorpusLabels:
@@ -45,7 +45,7 @@ class CorpusLabels:
         admits: Callable[[PairId | LabelId], bool] | None,
     ) -> None:
         self.corpus = corpus
-        self.several = corpus.record.kind != "classes"  # whether a text may have several labels in one aspect
+        self.multilabel = corpus.record.kind != "classes"  # whether a text may have several labels in one aspect
         self.splits: dict[Split, SplitTexts] = {}  # in the order in which the splits occur
         self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
         self.changed: list[ChangedJudgement] = []  # known texts whose one label has changed
@@ -53,7 +53,7 @@ class CorpusLabels:
         self.seen: set[LabelId] = set()  # the labels that occurred
         self.rows = pl.DataFrame(schema=LABELS)  # the new labels in the order in which they came
         self._new: dict[str, list[str]] = {name: [] for name in ("label_id", "split", "sentence", "aspect", "label")}
-        self._of_ingest = sentences
+        self._sentences = sentences
         self._guard = guard
         self._known = known
         self._admits = admits
@@ -81,11 +81,11 @@ class CorpusLabels:
 
     def _take_text(self, row: TextRow, split: SplitTexts) -> None:
         report = split.report
-        sentence, text, too_long = self._of_ingest.identify(row.text)
-        occurrence = 0 if self.several else split.occurrences[sentence]
+        sentence, text, too_long = self._sentences.identify(row.text)
+        occurrence = 0 if self.multilabel else split.occurrences[sentence]
         ids: dict[LabelId, tuple[str, str]] = {}
         for aspect, label in row.labels:
-            own = label if self.several else ""
+            own = label if self.multilabel else ""
             identity = label_id(report.corpus, report.split, sentence, aspect, own, occurrence)
             if self._admits is None or self._admits(identity):
                 ids[identity] = (aspect, label)
@@ -94,7 +94,7 @@ class CorpusLabels:
         split.occurrences[sentence] += 1
         if too_long:
             report.rejected += 1
-            why = self._of_ingest.too_long("the text", text)
+            why = self._sentences.too_long("the text", text)
             self.rejects.append(Reject(next(iter(ids)), RejectCode.SENTENCE_TOO_LONG, f"{row.origin}: {why}"))
             return
         leak = self._guard.leaks(report.split, text)
@@ -108,9 +108,9 @@ class CorpusLabels:
                 return
         report.kept += row.kept and sentence not in split.texts
         self._keep(ids, sentence, row.origin, split)
-        self._of_ingest.take(sentence, text)
+        self._sentences.take(sentence, text)
         split.texts[sentence] = text
-        split.having[sentence] = split.having.get(sentence, frozenset()) | {aspect for aspect, _ in ids.values()}
+        split.aspects[sentence] = split.aspects.get(sentence, frozenset()) | {aspect for aspect, _ in ids.values()}
 
     def _keep(
         self, ids: Mapping[LabelId, tuple[str, str]], sentence: SentenceId, origin: str, split: SplitTexts
@@ -142,7 +142,7 @@ class CorpusLabels:
 
         New rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
         """
-        shard_of = self._of_ingest.place_taken()
+        shard_of = self._sentences.place_taken()
         shards = [shard_of[SentenceId(sentence)] for sentence in self._new["sentence"]]
         columns = {**self._new, "sentence_shard": shards, "corpus": self.corpus.name}
         self.rows = pl.DataFrame(columns, schema=LABELS)

@@ -4,7 +4,7 @@
                                                                └─ accepted ──┬─ known
                                                                              └─ new, and their negatives
 
-Sentences are numbers here: their places among the ids of the corpus, sorted.
+Sentences are numbers here: their positions among the ids of the corpus, sorted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +29,10 @@ from features.ingest.ids import (
     hexadecimal,
     ids_of_texts,
     normalised,
-    numbered,
     occurrences_of,
     pair_ids,
-    places,
+    positions_in,
+    unique_ids,
 )
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
@@ -64,7 +64,7 @@ PAIR_TABLE: Columns = {
     "score": pl.Float64,
     "label": pl.Categorical(),
 }
-"""Columns of pairs: split by its place in `SPLITS`, sentences by number."""
+"""Columns of pairs: split by its position in `SPLITS`, sentences by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class CorpusPairs:
             frames.append(pairs.drop("text_a", "text_b"))
         together = np.concatenate(ids)
         ids.clear()
-        self.ids, first, numbers = numbered(together)  # ids of the sentences, sorted, (n_sentences,)
+        self.ids, first, numbers = unique_ids(together)  # ids of the sentences, sorted, (n_sentences,)
         del together
         self.texts = pl.concat(texts).gather(first)  # normalised
         self._too_long = self.texts.str.count_matches(" ", literal=True).to_numpy() >= max_words
@@ -137,7 +137,7 @@ class CorpusPairs:
             admitted = rows.select(pl.col("admitted").cum_min().over("split", "a", "b")).to_series() > 0
             rows, ids = rows.filter(admitted), ids[admitted.to_numpy()]
         self.paired = rows.select("split", "a", "b")  # also those that are kept out
-        rows = rows.with_columns(stored=places(ids, stored.ids) >= 0)
+        rows = rows.with_columns(stored=positions_in(ids, stored.ids) >= 0)
         leaked, kept_out = self._reject(rows, ids, sentences, guard, rejects)
         self.rejects = [reject for _, reject in sorted(rejects, key=lambda each: each[0])]
         if kept_out.any():
@@ -188,7 +188,7 @@ class CorpusPairs:
         return pl.DataFrame(columns, schema=PAIRS)
 
     def _count_rows(self, rows: pl.DataFrame) -> list[tuple[int, Reject]]:
-        """Count the rows of each split, pairs and others, and return the wrong ones with their places."""
+        """Count the rows of each split, pairs and others, and return the wrong ones with their row numbers."""
         of_pairs = rows.group_by("split").agg(pl.col("row").min(), pl.len())
         first: dict[Split, int] = {SPLITS[split]: row for split, row, _ in of_pairs.iter_rows()}
         for row, other in reversed(self._others):
@@ -278,12 +278,12 @@ class CorpusPairs:
         label = pl.col("label").cast(pl.String)
         now = rows.filter("stored").select("split", "file", "line", found_score="score", found_label=label)
         names = ids[is_stored]
-        before = stored.judgements[places(names, stored.ids)].select(
+        before = stored.judgements[positions_in(names, stored.ids)].select(
             stored_score="score", stored_label=pl.col("label").cast(pl.String)
         )
         changed = (
             pl.concat([now, before], how="horizontal")
-            .with_row_index("place")
+            .with_row_index("position")
             .filter(
                 pl.col("found_score").ne_missing(pl.col("stored_score"))
                 | pl.col("found_label").ne_missing(pl.col("stored_label"))
@@ -292,7 +292,7 @@ class CorpusPairs:
         for split, report in self.reports.items():
             of_split = changed.filter(split=SPLITS.index(split))
             report.changed = of_split.height
-            pairs = hexadecimal(names[of_split["place"].to_numpy()])
+            pairs = hexadecimal(names[of_split["position"].to_numpy()])
             judgements = ("stored_score", "found_score", "stored_label", "found_label")
             self.changed += [
                 ChangedJudgement(
@@ -327,7 +327,7 @@ class CorpusPairs:
         split = report.split
         paired = self.paired.filter(split=SPLITS.index(split))
         keys = np.sort(unordered_keys(paired["a"].to_numpy(), paired["b"].to_numpy()))
-        drawn, others = draw_negatives(ids, a, b, places(ids, stored.with_negative) < 0, keys)
+        drawn, others = draw_negatives(ids, a, b, positions_in(ids, stored.with_negative) < 0, keys)
         drawn, other = drawn[others >= 0], others[others >= 0].astype(np.uint32)
         report.negatives, report.without_negative = len(drawn), len(others) - len(drawn)
         first = a[drawn]
@@ -336,14 +336,14 @@ class CorpusPairs:
         occurrences = occurrences_of(keys)
         names = pair_ids(self.corpus.name, split, "negative", self.ids[first], self.ids[other], occurrences)
         free: dict[int, int] = {}
-        for position in np.flatnonzero(np.isin(keys, keys[places(names, stored.ids) >= 0])).tolist():
+        for position in np.flatnonzero(np.isin(keys, keys[positions_in(names, stored.ids) >= 0])).tolist():
             one, key = slice(position, position + 1), int(keys[position])
             while True:
                 number = free[key] = free.get(key, -1) + 1
                 names[one] = pair_ids(
                     self.corpus.name, split, "negative", self.ids[first[one]], self.ids[other[one]], np.array([number])
                 )
-                if places(names[one], stored.ids)[0] < 0:
+                if positions_in(names[one], stored.ids)[0] < 0:
                     break
         return drawn, first, other, names
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.reading import Outcome, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings, DrawSettings
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, places
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in
 from features.ingest.known import Known
 from features.ingest.report import DrawReport
 from features.ingest.sentences import Sentences
@@ -35,7 +35,7 @@ from features.sentences import leakage_key
 Spellings = Literal["together", "apart"]
 """Whether the spellings of a text are drawn together, or each by its own hash, as if it were the only one."""
 
-Hanging = tuple[int, ...]
+Nodes = tuple[int, ...]
 """Nodes that a pair joins: its two sentences, then their leakage keys, and its image, topic or document."""
 
 _FEW, _MANY = 0.5, 1.5
@@ -147,27 +147,27 @@ def draw_pairs(
     stored_ids = [from_hexadecimal(stored[side]) for side in ("sentence_a", "sentence_b")]
     sentences = np.unique(np.concatenate([ids, *stored_ids]))
     groups = _Groups(len(sentences))
-    sides = (places(side, sentences).tolist() for side in stored_ids)
-    for a, b, its_split in zip(*sides, stored["split"].to_list(), strict=True):
-        groups.place_stored((a, b), its_split)
+    sides = (positions_in(side, sentences).tolist() for side in stored_ids)
+    for a, b, split in zip(*sides, stored["split"].to_list(), strict=True):
+        groups.place_stored((a, b), split)
 
     long = too_long[rows["a"].to_numpy()] | too_long[rows["b"].to_numpy()]
     drawn = np.flatnonzero((rows["split"].to_numpy() == SPLITS.index(source)) & ~long)
-    hanging = _hanging(rows[drawn], places(ids, sentences), texts, groups)
-    for each in hanging:
-        groups.join(each)
+    nodes_of_rows = _nodes_of(rows[drawn], positions_in(ids, sentences), texts, groups)
+    for nodes in nodes_of_rows:
+        groups.join(nodes)
     total = groups.pairs.total()
-    before = _stored_splits(corpus, stored_pairs, rows[drawn], ids, splits)
+    stored_splits = _stored_splits(corpus, stored_pairs, rows[drawn], ids, splits)
     codes = rows["split"].to_numpy().copy()
     kept = np.zeros(rows.height, np.bool_)
     joins: dict[int, str] = {}
     placed: Counter[Split] = Counter()
-    for row, each, was in zip(drawn.tolist(), hanging, before, strict=True):
-        root, *others = {groups.root(node) for node in each}
-        if was is not None:
-            split = was
+    for row, nodes, stored_split in zip(drawn.tolist(), nodes_of_rows, stored_splits, strict=True):
+        root, *others = {groups.root(node) for node in nodes}
+        if stored_split is not None:
+            split = stored_split
         elif others:  # it was not joined, since it would join two splits of the store
-            first, second = sorted(groups.splits_of(each), key=SPLITS.index)[:2]
+            first, second = sorted(groups.splits_of(nodes), key=SPLITS.index)[:2]
             joins[row] = (
                 f"the pair would join sentences of {first} and of {second}, and no sentence may be in two splits"
             )
@@ -187,15 +187,15 @@ def draw_pairs(
     return rows, _too_few_or_many(corpus, shares, placed, groups)
 
 
-def _hanging(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, groups: "_Groups") -> list[Hanging]:
+def _nodes_of(rows: pl.DataFrame, nodes: NDArray[np.int64], texts: pl.Series, groups: "_Groups") -> list[Nodes]:
     """Return what each row joins; `nodes` are those of the sentences, further ones are added to the groups."""
-    further: dict[str, int] = {}
+    named: dict[str, int] = {}
     of_sentence: dict[int, tuple[int, ...]] = {}
 
-    def node(text: str) -> tuple[int, ...]:
-        if text not in further:
-            further[text] = groups.add()
-        return (further[text],)
+    def node(name: str) -> tuple[int, ...]:
+        if name not in named:
+            named[name] = groups.add()
+        return (named[name],)
 
     for sentence in np.unique(np.concatenate([rows["a"].to_numpy(), rows["b"].to_numpy()])).tolist():
         key = leakage_key(texts[sentence])
@@ -214,7 +214,7 @@ def _stored_splits(
     first, second = ids[rows["a"].to_numpy()], ids[rows["b"].to_numpy()]
     for split in reversed(splits) if len(stored) else ():
         names = pair_ids(corpus.name, split, "positive", first, second, np.zeros(rows.height, np.int64))
-        for position in np.flatnonzero(places(names, stored) >= 0).tolist():
+        for position in np.flatnonzero(positions_in(names, stored) >= 0).tolist():
             of_rows[position] = split
     return of_rows
 
@@ -253,24 +253,24 @@ class _Groups:
             above[node] = node = above[above[node]]
         return node
 
-    def splits_of(self, hanging: Hanging) -> set[Split]:
+    def splits_of(self, nodes: Nodes) -> set[Split]:
         """Return the splits in which the store has any of these sentences."""
-        return {self.split[root] for root in map(self.root, hanging) if root in self.split}
+        return {self.split[root] for root in map(self.root, nodes) if root in self.split}
 
-    def place_stored(self, sentences: Hanging, split: Split) -> None:
+    def place_stored(self, sentences: Nodes, split: Split) -> None:
         """Note the split of the sentences of a stored pair, unless one of them is also in another split there."""
         if self.splits_of(sentences) <= {split}:
             self.split |= dict.fromkeys(sentences, split)  # none is joined yet
 
-    def join(self, hanging: Hanging) -> None:
-        """Join the sentences of a pair and count the pair, unless that joins two splits of the store."""
-        if len(self.splits_of(hanging)) < 2:
-            self.pairs[self._united(hanging)] += 1
+    def join(self, nodes: Nodes) -> None:
+        """Join the nodes of a pair and count the pair, unless that joins two splits of the store."""
+        if len(self.splits_of(nodes)) < 2:
+            self.pairs[self._merge(nodes)] += 1
 
-    def _united(self, hanging: Hanging) -> int:
-        """Merge the groups of what a pair joins, and return the root."""
-        root, *others = dict.fromkeys(map(self.root, hanging))
-        firsts = [*hanging[:2], *(self.first.pop(node) for node in (root, *others) if node in self.first)]
+    def _merge(self, nodes: Nodes) -> int:
+        """Merge the groups of the nodes of a pair, and return the root."""
+        root, *others = dict.fromkeys(map(self.root, nodes))
+        firsts = [*nodes[:2], *(self.first.pop(node) for node in (root, *others) if node in self.first)]
         for other in others:
             self._above[other] = root
             if other in self.split:

@@ -57,19 +57,19 @@ def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Faul
     for read in corpora:
         corpus = read.corpus
         layout = own_record(corpus).layouts[0]
-        for aspect in layout.aspects if read.several and read.counts and isinstance(layout, TextLayout) else ():
+        for aspect in layout.aspects if read.multilabel and read.counts and isinstance(layout, TextLayout) else ():
             fault = partial(Fault.told, corpus.name, aspect=aspect)
             texts = {label: count for (name, label), count in read.counts.items() if name == aspect}
             yield from _of_aspect(fault, texts)
             # Texts of a known dataset lack what its makers did not label.
             if texts and (corpus.record.kind == "own" or corpus.aspects):
-                having = list(chain.from_iterable(split.having.values() for split in read.splits.values()))
-                if lacking := sum(aspect not in aspects for aspects in having):
+                labelled = list(chain.from_iterable(split.aspects.values() for split in read.splits.values()))
+                if lacking := sum(aspect not in aspects for aspects in labelled):
                     what = f"label in the aspect {aspect!r}"
-                    yield Fault.told(corpus.name, "missing", what=what, rows=lacking, unit="text", among=len(having))
+                    yield Fault.told(corpus.name, "missing", what=what, rows=lacking, unit="text", among=len(labelled))
                 if corpus.separator is None:
                     yield from _joined(fault, texts)
-        if read.several:
+        if read.multilabel:
             yield from _gone(read, known)
 
 
@@ -152,7 +152,7 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
     """Yield the corpora that have texts in several spellings, over all their splits; not texts with one class."""
     for corpus in corpora:
         spellings: dict[SentenceId, dict[str, set[Split]]] = {}
-        for name, split in corpus.splits.items() if corpus.several else ():
+        for name, split in corpus.splits.items() if corpus.multilabel else ():
             for text in split.texts.values():
                 spellings.setdefault(sentences.shared_id(text), {}).setdefault(text, set()).add(name)
         several = [splits_of for splits_of in spellings.values() if len(splits_of) > 1]

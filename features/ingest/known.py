@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import LabelId, SentenceId, Shard, Split
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
 from features.schemas import LABELS, PAIRS, Columns
 
 _FEW = 1 << 20  # sentences that are looked up by name: more would need much memory as names
@@ -84,7 +84,7 @@ class Known:
         if len(ids) <= _FEW:
             rows = rows.filter(pl.col("sentence_id").is_in(hexadecimal(ids).implode()))
         stored = self.collected(rows.select(list(KNOWN["sentences"])), "sentences")
-        positions = places(from_hexadecimal(stored["sentence_id"]), ids)
+        positions = positions_in(from_hexadecimal(stored["sentence_id"]), ids)
         shards[positions[positions >= 0]] = stored["shard"].to_numpy()[positions >= 0]
         return shards
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from features.ingest.ids import IdArray, draws, places
+from features.ingest.ids import IdArray, draws, positions_in
 
 _TRIES = 32  # draws before all candidates are listed
 _AT_ONCE = 1 << 20  # pairs that are drawn for at once
@@ -77,7 +77,7 @@ def draw_negatives(
 
 def _may_be(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which candidates are neither a nor paired with it."""
-    return np.not_equal(a, candidates) & (places(unordered_keys(a, candidates), paired) < 0)
+    return np.not_equal(a, candidates) & (positions_in(unordered_keys(a, candidates), paired) < 0)
 
 
 def arranged(

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import Shard
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, numbered, pair_ids, places
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in, unique_ids
 from features.ingest.negatives import arranged, unordered_keys
 from features.ingest.sentences import next_number, shard_name
 from features.schemas import PAIRS
@@ -82,7 +82,7 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     columns = ("sentence_a", "sentence_b", "shard_a", "shard_b")
     in_train = (pl.col("corpus") == corpus) & (pl.col("split") == "train")
     pairs = store.read("pairs", None, shards, ["kind", "corpus", "split", *columns], where=in_train)
-    ids, first, numbers = numbered(np.concatenate([from_hexadecimal(pairs[side]) for side in columns[:2]]))
+    ids, first, numbers = unique_ids(np.concatenate([from_hexadecimal(pairs[side]) for side in columns[:2]]))
     a, b = numbers.astype(np.int64).reshape(2, -1)
     shard_of = pl.concat([pairs["shard_a"], pairs["shard_b"]]).gather(first)
     wanted = np.ones(len(ids), np.bool_)
@@ -93,7 +93,7 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     embedded = shard_of.is_in([*store.committed(EMBEDDING_STAGE.name)])
     for own, window in _windows(shard_of.filter(embedded), shard_of.filter(pl.Series(wanted)).unique()):
         vectors = store.read(EMBEDDING_STAGE.name, None, window, ["sentence_id", "vector"])
-        position = places(from_hexadecimal(vectors["sentence_id"]), ids)
+        position = positions_in(from_hexadecimal(vectors["sentence_id"]), ids)
         order = np.argsort(position)[np.count_nonzero(position < 0) :]
         members = position[order]
         asked = wanted[members] & shard_of.gather(members).is_in(own).to_numpy()
@@ -152,7 +152,7 @@ def nearest(
         # Of equal ones, the first comes first.
         order = np.lexsort((other, -similar[row, other], row))
         one, two = members[block[row[order]]], members[other[order]]
-        free = (one != two) & (places(unordered_keys(one, two), paired) < 0)
+        free = (one != two) & (positions_in(unordered_keys(one, two), paired) < 0)
         one, two = one[free], two[free]
         rank = np.arange(len(one)) - np.searchsorted(one, one)  # among the candidates of the same sentence
         found.append(np.stack([one, two])[:, rank < count])

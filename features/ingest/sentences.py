@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, places
+from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
 from features.ingest.known import Known
 from features.schemas import SENTENCES
 from features.sentences import id_of_normalised, leakage_key, normalise, sentence_id
@@ -66,7 +66,7 @@ class Sentences:
         """
         shard = self._known.shards_of(ids)
         for others, shards in self._placed:
-            here = places(ids, others)
+            here = positions_in(ids, others)
             shard = np.where(here >= 0, shards[here], shard)
         wanted = taken[shard[taken] < 0]
         first = np.empty(len(ids), np.uint32)

@@ -9,7 +9,7 @@ import polars as pl
 from features.core.types import SPLITS
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
-from features.ingest.ids import from_hexadecimal, hexadecimal, places
+from features.ingest.ids import from_hexadecimal, hexadecimal, positions_in
 from features.ingest.known import Known
 from features.ingest.report import Fault, ShrunkReport
 from features.ingest.sentences import Sentences
@@ -41,8 +41,8 @@ def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence
     met = known.collected(stored.filter(pl.col("sentence_a").is_in(among) & pl.col("sentence_b").is_in(among)))
     frames = [_both(met, met["sentence_a"], met["sentence_b"])]
     for corpus in corpora:
-        there = pl.Series(places(corpus.ids, held_out) >= 0)
-        pairs = corpus.paired.filter(there[corpus.paired["a"]] & there[corpus.paired["b"]])
+        is_held_out = pl.Series(positions_in(corpus.ids, held_out) >= 0)
+        pairs = corpus.paired.filter(is_held_out[corpus.paired["a"]] & is_held_out[corpus.paired["b"]])
         for split in corpus.reports:
             rows = pairs.filter(split=SPLITS.index(split))
             named = rows.with_columns(corpus=pl.lit(corpus.corpus.name), split=pl.lit(split))
@@ -70,7 +70,7 @@ def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
 
 def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:
     """Yield the evaluation splits that share any text with a split `train`; texts with one class may be repeated."""
-    splits = [split for corpus in corpora if corpus.several for split in corpus.splits.values()]
+    splits = [split for corpus in corpora if corpus.multilabel for split in corpus.splits.values()]
     for train in splits:
         others = [split for split in splits if split.report.split != "train"] if train.report.split == "train" else []
         trained = {sentences.shared_id(text) for text in train.texts.values()} if others else set()

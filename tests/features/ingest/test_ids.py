@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.ingest.ids import ID, from_hexadecimal, hexadecimal, numbered
+from features.ingest.ids import ID, from_hexadecimal, hexadecimal, unique_ids
 from features.sentences import ID_BYTES
 
 # Few different bytes, zeros among them, so that many ids are equal or begin alike.
@@ -26,7 +26,7 @@ def test_ids_are_written_as_hexadecimal_digits_and_read_again(ids):
 def test_ids_are_numbered_in_their_order(ids, random):
     ids = [*ids, *random.sample(ids, len(ids) // 2)]
 
-    different, first, numbers = numbered(np.frombuffer(b"".join(ids), dtype=ID))
+    different, first, numbers = unique_ids(np.frombuffer(b"".join(ids), dtype=ID))
 
     expected = sorted(set(ids))
     assert hexadecimal(different).to_list() == [each.hex() for each in expected]
