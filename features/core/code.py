@@ -1,6 +1,6 @@
-"""The source files of facetflow: an upgrade replaces them while a process runs that began with others.
+"""The source files of facetflow, which an upgrade may replace while a process runs.
 
-What it imports later, and workers and trainings that it starts, would have the new code, under its old recipes.
+What the process imports later, and workers and trainings that it starts, would be of the new code, under old recipes.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ def code_digest() -> str:
 
 
 OWN_CODE = code_digest()
-"""That with which this process began."""
+"""The digest when this process started."""
 
 
 def check_code() -> None:
     """Refuse to go on after an upgrade."""
     try:
-        same = code_digest() == OWN_CODE
-    except OSError:  # it takes files away before it brings others
-        same = False
-    if not same:
+        replaced = code_digest() != OWN_CODE
+    except OSError:  # pip removes files before it writes the new ones
+        replaced = True
+    if replaced:
         again = "run the same command again; what was committed or trained is kept"
         raise OtherCode(f"The code of facetflow was replaced while this command ran, as by an upgrade: {again}.")

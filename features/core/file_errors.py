@@ -11,9 +11,9 @@ from features.core.faults import StoreUnreachable
 _IN_RUST = re.compile(r"\(os error (\d+)\)")
 """How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
 _ANSWER = re.compile(r"non-2xx status code: ([^:\n]+)(?:.*?<Code>([^<]+))?", re.DOTALL)
-"""What a storage answered, as obstore, deltalake and polars tell it; its code says more: AccessDenied, ExpiredToken."""
+"""The status of a storage in errors of obstore, deltalake and polars, and its code: AccessDenied, ExpiredToken."""
 _NETWORK = re.compile("HTTP error|the storage answered (?!404)")
-"""What says nothing about a file, but of the way to it."""
+"""Errors of the connection, which say nothing about a file."""
 _NEXT_CAUSE = re.compile(r"\s*\x1b\[31m↳\x1b\[0m\s*")
 """How deltalake begins the line of a cause."""
 _FREE_SPACE = "free some space and run the same command again"
@@ -43,7 +43,7 @@ _OF_CLASS: dict[type[OSError], int] = {
 }
 """Libraries also raise these without a number."""
 _NO_MORE = ("can't start new thread", os.strerror(errno.EAGAIN))
-"""What is said, by Python and by Rust, where a thread or a process is refused."""
+"""How Python and Rust say that the system refused a thread or a process."""
 
 
 def system_number(error: BaseException) -> int | None:
@@ -54,7 +54,7 @@ def system_number(error: BaseException) -> int | None:
     >>> system_number(RuntimeError("cannot write (os error 28)"))
     28
     """
-    if isinstance(error, MemoryError) or any(said in str(error) for said in _NO_MORE):
+    if isinstance(error, MemoryError) or any(message in str(error) for message in _NO_MORE):
         return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
@@ -81,10 +81,10 @@ def explain(error: BaseException, otherwise: str = "correct that and run again")
 
     `otherwise` is the advice for an error that is not in the table.
     """
-    said = first_line(error).rstrip(".;: ")
-    if _NETWORK.search(said):
-        return f"{said}; correct that and run again"
-    return advice(error) or f"{said}; {otherwise}"
+    message = first_line(error).rstrip(".;: ")
+    if _NETWORK.search(message):
+        return f"{message}; correct that and run again"
+    return advice(error) or f"{message}; {otherwise}"
 
 
 @contextlib.contextmanager
@@ -102,7 +102,7 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such label\nin the vocabulary")), first_line(KeyError())
     ('no such label', 'KeyError')
     """
-    said = _NEXT_CAUSE.sub(": ", str(error)).strip()  # a Rust error goes on with its causes, a DeltaError with a trace
-    if answer := _ANSWER.search(said):
+    message = _NEXT_CAUSE.sub(": ", str(error)).strip()  # the causes of a Rust error follow, the trace of a DeltaError
+    if answer := _ANSWER.search(message):
         return " ".join(["the storage answered", *filter(None, answer.groups())])
-    return (said or type(error).__name__).splitlines()[0]
+    return (message or type(error).__name__).splitlines()[0]

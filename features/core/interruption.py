@@ -18,14 +18,11 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def handled(
     *signals: int, by: Callable[[int, FrameType | None], object] | signal.Handlers
 ) -> Iterator[Mapping[int, Any]]:
-    """Handle signals otherwise in the block, which is given their former handlers.
-
-    Outside the main thread, nothing changes.
-    """
+    """Replace signal handlers within the block, and yield the former ones; none in another thread than the main one."""
     is_main = threading.current_thread() is threading.main_thread()
     # A shell ignores interrupts on behalf of its background processes: keep it that way.
-    heard = [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
-    former = {number: signal.signal(number, by) for number in heard}
+    numbers = [number for number in signals if is_main and signal.getsignal(number) is not signal.SIG_IGN]
+    former = {number: signal.signal(number, by) for number in numbers}
     try:
         yield former
     finally:
@@ -52,7 +49,7 @@ class Interruption:
             signal.raise_signal(number)
 
     def note(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal: it waits, but a second one does not."""
+        """Record a signal; the former handlers get the next one."""
         self._received = number
         for each, handler in self.former.items():
             signal.signal(each, handler)

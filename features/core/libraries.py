@@ -8,7 +8,7 @@ from features.core.faults import LibraryMissing
 
 @contextmanager
 def importing(purpose: str, extra: str) -> Iterator[None]:
-    """Import what an extra brings in the block; `purpose` begins the error where it is missing: what needs which."""
+    """Name the extra to install where an import in the block fails; `purpose` says what needs which library."""
     try:
         yield
     except ImportError as error:

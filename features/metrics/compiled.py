@@ -26,14 +26,14 @@ _Result = TypeVar("_Result")
 
 
 class _FirstUse(event.Listener):
-    """Tells why the first use takes long; what is loaded from the cache is not compiled."""
+    """Warns that the first use takes long; what is loaded from the cache is not compiled."""
 
-    told = False
+    warned = False
 
     def on_start(self, _: event.Event) -> None:
-        if not self.told:
+        if not self.warned:
             logging.getLogger("features").warning("compiling, once if a cache folder is writable: up to a minute")
-        self.told = True
+        self.warned = True
 
     def on_end(self, _: event.Event) -> None:
         pass

@@ -123,14 +123,14 @@ def load_amrlib(settings: AmrSettings) -> AmrlibParser:
 
 def _require_parser(folder: Path) -> None:
     """Check that a folder holds a parser of amrlib."""
-    meta = folder / "amrlib_meta.json"
-    if not meta.is_file():
+    path = folder / "amrlib_meta.json"
+    if not path.is_file():
         raise NotThisModel(f"The folder {str(folder)!r} is not an amrlib parser: it has no file 'amrlib_meta.json'.")
     try:
-        told = json.loads(meta.read_text(encoding="utf-8"))
-        kind, module = told.get("model_type", "stog"), str(told.get("inference_module", "."))
+        meta = json.loads(path.read_text(encoding="utf-8"))
+        kind, module = meta.get("model_type", "stog"), str(meta.get("inference_module", "."))
     except (ValueError, AttributeError) as error:
-        raise ModelDamaged(f"The file {str(meta)!r} cannot be read ({error}); pull the model again.") from error
+        raise ModelDamaged(f"The file {str(path)!r} cannot be read ({error}); pull the model again.") from error
     if kind != "stog":
         raise NotThisModel(f"The model in {str(folder)!r} is of type {kind!r}, not a parser ('stog'); give a parser.")
     if not module.startswith("."):  # torch.hub would run code from the folder

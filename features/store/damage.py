@@ -63,9 +63,9 @@ class Damage:
 def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> list[Damage]:
     """Return those of a table's files, as its log names them, that are damaged; `deep` reads every byte."""
     listed = list(files)
-    found = zip(listed, table.stats(listed), strict=True)
+    entries = zip(listed, table.stats(listed), strict=True)
     with clear_errors(f"Checking table {table.name!r} in {table.storage.location!r}"):
-        flaws = table.storage.map(lambda pair: _flaw(table, *pair, deep=deep), found)
+        flaws = table.storage.map(lambda pair: _flaw(table, *pair, deep=deep), entries)
     return [
         Damage(table.name, file.stage or table.name, file.shard, file.path, *flaw)
         for file, flaw in zip(listed, flaws, strict=True)
@@ -142,8 +142,8 @@ def verify(location: str, tables: Sequence[Table], releases: Sequence[Release], 
                     needed.setdefault(file.path, file)
                     releases_of[file.path].extend(numbers)
         except StoreError as error:
-            those = sorted(number for numbers in unread.values() for number in numbers)
-            broken.append(f"Release{'s' * (len(those) > 1)} {', '.join(map(str, those))} cannot be read: {error}")
+            hurt = sorted(number for numbers in unread.values() for number in numbers)
+            broken.append(f"Release{'s' * (len(hurt) > 1)} {', '.join(map(str, hurt))} cannot be read: {error}")
         count += len(needed)
         size += sum(file.bytes for file in needed.values())
         damaged += [
@@ -194,11 +194,11 @@ def check_counts(location: str, release: Release, counts: Mapping[tuple[str, int
     )
     for table, rows in release.rows.items():
         version = release.versions[table]
-        held = counts[table, version].get(table, 0)
-        if held != rows:
+        present = counts[table, version].get(table, 0)
+        if present != rows:
             raise ReleaseCountWrong(
                 f"Release {release.number} of {location!r} was published with {rows:,} rows of {table!r}, but "
-                f"version {version} of the table holds {held:,}: its log is damaged; {way_out}."
+                f"version {version} of the table holds {present:,}: its log is damaged; {way_out}."
             )
     rejected = counts["rejects", release.versions["rejects"]]
     for stage, rejects in release.rejects.items():

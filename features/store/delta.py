@@ -44,7 +44,7 @@ from features.core.leftovers import scratch
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.store.receipts import DataFile
-from features.store.storage import Entry, Storage, whole
+from features.store.storage import Entry, Storage, relist
 
 _CONFIGURATION: dict[str, str | None] = {
     "delta.enableExpiredLogCleanup": "false",
@@ -185,7 +185,7 @@ class Table:
         """Return version and metadata of every commit, newest first; those of other programs have no metadata."""
         table = self.open()
         with self._clear_errors("Reading"):
-            return [(int(commit["version"]), commit.get(_METADATA, {})) for commit in whole(table.history)]
+            return [(int(commit["version"]), commit.get(_METADATA, {})) for commit in relist(table.history)]
 
     def columns_at(self, version: int | None = None) -> Columns:
         """Return the columns at a version, without the partitions; rows that were written before a column lack it."""
@@ -216,7 +216,7 @@ class Table:
         table = self.open()
         with self._clear_errors("Reading"):
             hours = math.ceil(older_than.total_seconds() / 3600)
-            stale = whole(partial(table.vacuum, hours, dry_run=True, enforce_retention_duration=False, full=True))
+            stale = relist(partial(table.vacuum, hours, dry_run=True, enforce_retention_duration=False, full=True))
         return [path for path in stale if _OURS.fullmatch(path)]
 
     def replace(self, new: Sequence[DataFile], emptied: Sequence[tuple[str | None, Shard]], metadata: Any) -> int:
@@ -254,7 +254,7 @@ class Table:
                 commit_properties=CommitProperties({_METADATA: metadata}, max_commit_retries=0),
             )
             with self._clear_errors("Committing to"), contextlib.suppress(CommitFailedError):
-                whole(write)  # done, but not listed, it is refused the second time, and found at the next attempt
+                relist(write)  # done, but not listed, it is refused the second time, and found at the next attempt
                 self._settle(version + 1)
                 return version + 1
             # S3 refuses (409) while another writes, too. Two committers must not stay in step.
@@ -335,7 +335,7 @@ def _kept(url: str, options: tuple[tuple[str, str], ...], entry: Entry) -> Delta
 
 
 def _opened(url: str, options: tuple[tuple[str, str], ...], version: int | None) -> DeltaTable:
-    return whole(lambda: DeltaTable(url, version=version, storage_options=dict(options)))
+    return relist(lambda: DeltaTable(url, version=version, storage_options=dict(options)))
 
 
 def _version(entry: Entry) -> int:

@@ -37,7 +37,7 @@ from obstore.store import ObjectStore, from_url
 from features.core import durable, leftovers
 from features.core.faults import AnotherProcess, LockImpossible, StorePathWrong, StoreUnreachable
 from features.core.file_errors import clear_errors, explain, first_line
-from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating, whole
+from features.store.storage import HEARTBEAT, Entry, Lease, Storage, beating, relist
 
 EXPIRY = 4 * HEARTBEAT
 """Seconds after which a lease that nobody renews is taken over."""
@@ -106,7 +106,7 @@ class ObjectStorage(Storage):
         if len(names) <= _FEW:
             return super().stats(folder, names)
         with _as_files(folder):
-            pages = whole(lambda: list(obstore.list(self._client, folder)))
+            pages = relist(lambda: list(obstore.list(self._client, folder)))
         listed = {meta["path"]: meta for page in pages for meta in page}
         return [_entry(name, listed[name]) if name in listed else FileNotFoundError() for name in names]
 
@@ -179,7 +179,7 @@ class ObjectStorage(Storage):
 
     def _listed(self, folder: str) -> Any:
         with _as_files(folder):
-            return whole(lambda: obstore.list_with_delimiter(self._client, folder or None))
+            return relist(lambda: obstore.list_with_delimiter(self._client, folder or None))
 
     def _get(self, name: str) -> tuple[bytes, Any]:
         with _as_files(name):

@@ -281,12 +281,12 @@ def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.La
 
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
-    for file, found in zip(files, table.stats(files), strict=True):
+    for file, entry in zip(files, table.stats(files), strict=True):
         flaw = ""
-        if isinstance(found, OSError):
-            flaw = f"cannot be read: {explain(found)}"
-        elif found.bytes != file.bytes:
-            flaw = f"has {found.bytes} bytes instead of {file.bytes}"
+        if isinstance(entry, OSError):
+            flaw = f"cannot be read: {explain(entry)}"
+        elif entry.bytes != file.bytes:
+            flaw = f"has {entry.bytes} bytes instead of {file.bytes}"
         if flaw:
             raise TableFileDamaged(
                 f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r} {flaw}; "

@@ -69,18 +69,16 @@ def scope(stages: Sequence[Reading], wanted: Iterable[Wanted] | None, uses: Uses
 
     Every shard of every stage is wanted when None. Wanting more never makes a scope smaller.
     """
-    asked = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
+    all_readers = (Wanted(tuple(stage.name for stage in stages)),) if wanted is None else tuple(wanted)
     used = {"sentences": uses.sentences, "pairs": uses.pairs}
     over = {stage.name: stage.over for stage in stages}
     shards: dict[str, set[Shard]] = {stage.name: set() for stage in stages}
     for stage in reversed(stages):
-        readers = [one for one in asked if stage.name in one.tables]
+        readers = [reader for reader in all_readers if stage.name in reader.tables]
         own = shards[stage.name]
-        own.update(shard for shard, corpora in used[stage.over].items() if any(one.reads(corpora) for one in readers))
+        own |= {shard for shard, corpora in used[stage.over].items() if any(each.reads(corpora) for each in readers)}
+        sources = {source for shard in own for source in uses.sources.get(shard, ())}
         for need in stage.needs:
             if need in shards:
-                same = over[need] == stage.over
-                shards[need].update(
-                    own if same else (source for shard in own for source in uses.sources.get(shard, ()))
-                )
+                shards[need] |= own if over[need] == stage.over else sources
     return {name: frozenset(own) for name, own in shards.items()}

@@ -53,8 +53,8 @@ class Lease:
     ended: bool
 
 
-def whole(ask: Callable[[], _To]) -> _To:
-    """Return what a function returns that lists objects, called again where the listing broke off.
+def relist(ask: Callable[[], _To]) -> _To:
+    """Call a function that lists objects, and again where the listing broke off.
 
     obstore and deltalake repeat every request but this one once its answer has begun.
     """

@@ -269,8 +269,8 @@ class Store(StoreReader):
         """Return, as a clause, what to do about a store without a release."""
         if not (runs := self.runs()):
             return "run `facetflow build`"
-        said = runs[0].message.partition("\n")[0].rstrip(".") or "it goes on, or was killed"
-        return f"the newest build published none ({said}); see `facetflow status`, then run `facetflow build` again"
+        reason = runs[0].message.partition("\n")[0].rstrip(".") or "it goes on, or was killed"
+        return f"the newest build published none ({reason}); see `facetflow status`, then run `facetflow build` again"
 
     def remove_dead_temporary(self) -> list[str]:
         """Remove temporary files left by killed processes, never those of live ones; return them."""
@@ -331,9 +331,9 @@ class Store(StoreReader):
         """Remove the old ones of some files; deltalake's vacuum would add two versions, and leave empty folders."""
         oldest = time.time() - older_than.total_seconds()
         with clear_errors(f"Removing files of table {table.name!r}"):
-            found = self.storage.stats(f"tables/{table.name}", [table.file(path) for path in paths])
+            entries = self.storage.stats(f"tables/{table.name}", [table.file(path) for path in paths])
             # A worker may since have written the same content again without having committed it yet.
-            stale = [entry for entry in found if isinstance(entry, Entry) and entry.modified / 1000 <= oldest]
+            stale = [entry for entry in entries if isinstance(entry, Entry) and entry.modified / 1000 <= oldest]
             if not dry_run:
                 self.storage.delete(*(entry.name for entry in stale))
         return stale

@@ -97,7 +97,7 @@ def write_penman(graph: FlatGraph) -> str:
         :ARG0 (z1 / boy)
         :polarity -)
     """
-    graph = _said_once(graph)
+    graph = _without_repeats(graph)
     order, branches = _layout(graph)
     variables = {node: f"z{number}" for number, node in enumerate(order)}
     text: list[str] = []
@@ -136,7 +136,7 @@ def invert(role: str) -> str:
     return _OPPOSITE.get(role) or f"{role}-of"
 
 
-def _said_once(graph: FlatGraph) -> FlatGraph:
+def _without_repeats(graph: FlatGraph) -> FlatGraph:
     """Return the graph without edges that repeat a constant of a node in the same role."""
     constants: set[tuple[int, str, str]] = set()
     edges = []
