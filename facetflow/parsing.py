@@ -11,8 +11,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import polars as pl
-
 from facetflow.arguments import Texts, read_texts
 from features.core.errors import RowError
 from features.core.types import RejectCode
@@ -125,16 +123,11 @@ def _parse(
 ) -> "_Parse | list[_Parse | Reject]":
     sentences, single = read_texts(texts, "sentence")
     lines = number_sentences(("", text) for text in sentences)
-    written = lines.filter(pl.col("text") != "")
-    parsed = iter(parse_lines(written, stage, at_once=_AT_ONCE).iter_rows(named=True) if written.height else ())
-    parses: list[_Parse | Reject] = []
-    for identity, text in lines.select("sentence_id", "text").iter_rows():
-        if not text:
-            parses.append(Reject(identity, RejectCode.EMPTY_SENTENCE, "the sentence is empty"))
-            continue
-        row = next(parsed)
-        rejected = row["code"] is not None
-        parses.append(Reject(identity, RejectCode(row["code"]), row["message"]) if rejected else read(row))
+    rows = parse_lines(lines, stage, at_once=_AT_ONCE).iter_rows(named=True)
+    parses: list[_Parse | Reject] = [
+        read(row) if row["code"] is None else Reject(identity, RejectCode(row["code"]), row["message"])
+        for identity, row in zip(lines["sentence_id"], rows, strict=True)
+    ]
     if not single:
         return parses
     if isinstance(parses[0], Reject):

@@ -2,7 +2,7 @@
 
     in.txt                  line  id  text             penman            code            message
     A dog barks.            1     1   A dog barks.     (b / bark-01 …)
-    (nothing)               2     2                                      empty_sentence  the line is empty
+    (nothing)               2     2                                      empty_sentence  the sentence is empty
     The dogs. … (600 words) 3     3   The dogs. …                        sentence_too_…  the sentence has 600 words …
 
 A sentence that a stage rejects keeps its place and its number, so that lines can later be paired correctly.
@@ -21,7 +21,7 @@ from features.corpora.cells import encoding_fault
 from features.corpora.tables import as_file
 from features.corpora.texts import TextCells, complete_ids, read_text_table
 from features.graphs.penman_files import read_blocks
-from features.schemas import StageOutput
+from features.schemas import Reject, StageOutput, rejects_frame
 from features.sentences import normalise, sentence_id
 
 _PENMAN = (".amr", ".penman")
@@ -87,16 +87,13 @@ def parse_lines(
         outputs.append(stage(texts[start : start + at_once]))
         on_rows(min(start + at_once, texts.height), texts.height)
     rows = pl.concat([output.rows for output in outputs])
-    rejects = pl.concat([output.rejects for output in outputs]).select(
+    empty = rejects_frame([Reject(sentence_id(""), RejectCode.EMPTY_SENTENCE, "the sentence is empty")])
+    rejects = pl.concat([*(output.rejects for output in outputs), empty]).select(
         pl.col("entity_id").alias("sentence_id"), "code", pl.col("message").str.replace_all(r"\s+", " ")
-    )
-    empty = pl.DataFrame(
-        {"sentence_id": [sentence_id("")], "code": [RejectCode.EMPTY_SENTENCE.value], "message": ["the line is empty"]},
-        schema=rejects.schema,
     )
     return (
         lines.join(rows, on="sentence_id", how="left", maintain_order="left")
-        .join(pl.concat([rejects, empty]), on="sentence_id", how="left", maintain_order="left")
+        .join(rejects, on="sentence_id", how="left", maintain_order="left")
         .drop("sentence_id")
     )
 

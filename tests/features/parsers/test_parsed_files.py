@@ -103,7 +103,7 @@ def test_trees_as_conllu(trees: pl.DataFrame, tmp_path: Path) -> None:
         ["2", "det"], ["3", "nsubj"], ["0", "ROOT"], ["3", "punct"],
     ]  # fmt: skip
     assert {len(line.split("\t")) for line in first.splitlines()[2:]} == {10}
-    assert empty.splitlines()[::2] == ["# sent_id = 2", "# reject = empty_sentence: the line is empty"]
+    assert empty.splitlines()[::2] == ["# sent_id = 2", "# reject = empty_sentence: the sentence is empty"]
     assert why.splitlines()[1:] == ["# text = Why?", "# reject = parser_failed: a question of two lines"]
     assert again.splitlines()[2:] == first.splitlines()[2:]
 

@@ -113,7 +113,7 @@ def test_every_line_has_its_row_or_its_reject(tmp_path: Path) -> None:
         ("5", "NO", None),
         ("6", None, "parser_failed"),
     ]
-    assert parsed["message"].to_list()[1:3] == ["the line is empty", "a question"]
+    assert parsed["message"].to_list()[1:3] == ["the sentence is empty", "a question"]
     assert told == [(0, 3), (2, 3), (3, 3)]  # each text once
 
 

@@ -62,7 +62,7 @@ def test_columns_hold_the_same_frames(sentences, tmp_path):
     assert parse(sentences, tmp_path / "out.parquet") == 0
     rows = pl.read_parquet(tmp_path / "out.parquet").rows(named=True)
     assert [sentence.reject for sentence in read_annotated(tmp_path / "out.conll")] == [
-        *(None, "empty_sentence: the line is empty", None, None),
+        *(None, "empty_sentence: the sentence is empty", None, None),
     ]  # fmt: skip
     for sentence, row in zip(read_annotated(tmp_path / "out.conll"), rows, strict=True):
         assert sentence.sentence_id == row["id"]
