@@ -200,4 +200,4 @@ def _vectors(graphs: GraphBatch, names: Sequence[str]) -> LabelVectors:
     from features.parsers.settings import LabelVectorSettings
 
     words = words_of([*graphs.concept_names, *graphs.value_names])
-    return LabelVectors(*load(LabelVectorSettings()).look_up(sorted(words)))
+    return LabelVectors(*load(LabelVectorSettings()).look_up(words))

@@ -90,7 +90,7 @@ class _Words:
         self._vectors: dict[str, Vectors | None] = {}  # None for a word without one
 
     def of_graphs(self, graphs: GraphBatch) -> LabelVectors:
-        words = sorted(words_of([*graphs.concept_names, *graphs.value_names]))
+        words = words_of([*graphs.concept_names, *graphs.value_names])
         if new := [word for word in words if word not in self._vectors]:
             self._vectors |= dict.fromkeys(new)
             self._vectors |= zip(*self._source.look_up(new), strict=True)

@@ -52,7 +52,7 @@ class StoredGraphs:
 
     def vectors(self, graphs: Iterable[AmrGraph]) -> LabelVectors | None:
         """Return the vectors of the words in the labels of some graphs; None when the release has none."""
-        rows = self._rows(LABEL_VECTOR_STAGE.name, "label", sorted(words_of(_labels(graphs))))
+        rows = self._rows(LABEL_VECTOR_STAGE.name, "label", words_of(_labels(graphs)))
         return None if rows is None or rows.is_empty() else LabelVectors.from_rows(rows)
 
     def _rows(self, table: str, key: str, ids: Sequence[str]) -> pl.DataFrame | None:
@@ -84,7 +84,7 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
         source = load(settings or LabelVectorSettings(), light=True)
     except ModelError:
         return None
-    return LabelVectors(*source.look_up(sorted(words_of(_labels(graphs)))))
+    return LabelVectors(*source.look_up(words_of(_labels(graphs))))
 
 
 def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | None) -> tuple[Graphs, str]:

@@ -19,7 +19,7 @@ from features.parsers.srl.frames import SPAN_COLUMNS, SrlParse, frames_of
 
 Reads = Literal["graphs", "sentences", "dependencies", "srl"]
 
-TABLES: Mapping[Reads, str] = {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
+TABLE_OF: dict[Reads, str] = {"graphs": "amr", "sentences": "sentences", "dependencies": "dependencies", "srl": "srl"}
 """Kind of item → the table that has it."""
 
 

@@ -44,9 +44,9 @@ def labels_of(amr: pl.DataFrame) -> list[str]:
     return pl.concat([column.explode().drop_nulls() for column in columns]).unique().to_list()
 
 
-def words_of(labels: Iterable[str]) -> set[str]:
-    """Return the words whose vectors these labels need."""
-    return {word for label in labels for word in split_label(label)}
+def words_of(labels: Iterable[str]) -> list[str]:
+    """Return the words whose vectors these labels need, sorted."""
+    return sorted({word for label in labels for word in split_label(label)})
 
 
 class LabelVectors:

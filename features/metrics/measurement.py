@@ -14,7 +14,7 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.core.wording import clipped
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import decode
-from features.metrics.items import TABLES, Reads, items_of
+from features.metrics.items import TABLE_OF, Reads, items_of
 from features.metrics.label_vectors import LabelVectors
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
@@ -106,8 +106,8 @@ def measure_shard(
         .cast(pl.Schema(METRIC_COLUMNS))
     )
     if own:
-        read = {TABLES["graphs"]: graphs, **(tables or {})}
-        items = {reads: items_of(reads, read[TABLES[reads]]) for reads in {metric.reads for metric in own}}
+        read = {TABLE_OF["graphs"]: graphs, **(tables or {})}
+        items = {reads: items_of(reads, read[TABLE_OF[reads]]) for reads in {metric.reads for metric in own}}
         columns, failures = measure_own(
             own,
             items,

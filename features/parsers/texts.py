@@ -26,7 +26,7 @@ from features.sentences import normalise, sentence_id
 
 _PENMAN = (".amr", ".penman")
 _OTHER_COLUMN = ": name the one with the text (in a command by --text, repeated to join several)"
-TABLES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
+TABLE_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet")
 """Suffixes of tables; a file of any other but PENMAN has one text per line."""
 _SCHEMA = {"line": pl.Int64, "id": pl.String, "sentence_id": pl.String, "text": pl.String}
 
@@ -104,7 +104,7 @@ def stream_texts(path: Path, columns: Sequence[str] = (), advice: str = _OTHER_C
     `columns` are those of a table, joined by ": "; `text` when empty. `advice` is what to do where there are none such.
     """
     suffix, _ = format_suffix(path)
-    if suffix in TABLES:
+    if suffix in TABLE_SUFFIXES:
         with as_file(path) as file:
             for row in read_text_table(file, columns or ("text",), advice):
                 yield row._replace(id=normalise(row.id), text=normalise(row.text))
@@ -114,7 +114,7 @@ def stream_texts(path: Path, columns: Sequence[str] = (), advice: str = _OTHER_C
     if columns:
         raise ColumnMissing(
             f"{source_name(path)} is read as one text per line, so it has no column {columns[0]!r}; give a table "
-            f"({', '.join(TABLES)})."
+            f"({', '.join(TABLE_SUFFIXES)})."
         )
     for line, (identity, text) in enumerate(_graphs(path) if suffix in _PENMAN else _lines(path), start=1):
         yield TextCells(line, normalise(identity), normalise(text))

@@ -27,7 +27,7 @@ def embed_labels(amr: pl.DataFrame, vectors: WordVectors, on_rows: OnRows = igno
         Rows of `LABEL_VECTORS`, sorted by word. A word without a vector has no row: the metrics draw one for it,
         seeded by the word.
     """
-    words, matrix = vectors.look_up(sorted(words_of(labels_of(amr))), on_rows)
+    words, matrix = vectors.look_up(words_of(labels_of(amr)), on_rows)
     return StageOutput(pl.DataFrame({"label": words, "vector": vector_column(matrix)}, schema=LABEL_VECTORS))
 
 

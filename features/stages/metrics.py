@@ -7,7 +7,7 @@ import polars as pl
 
 from features.core.closed import Closed
 from features.core.types import OnRows
-from features.metrics.items import TABLES
+from features.metrics.items import TABLE_OF
 from features.metrics.label_vectors import labels_of, words_of
 from features.metrics.own import OwnMetrics
 from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_COLUMNS, STEPS
@@ -34,7 +34,7 @@ class MetricSettings(Closed):
 
 def _tables_of_own(own: OwnMetrics) -> tuple[str, ...]:
     """Return the tables other than `amr` that the project's own metrics read."""
-    return tuple(sorted({TABLES[metric.reads] for metric in own.load()} - {AMR_STAGE.name}))
+    return tuple(sorted({TABLE_OF[metric.reads] for metric in own.load()} - {AMR_STAGE.name}))
 
 
 def metric_recipe(own: OwnMetrics) -> Recipe:
@@ -55,7 +55,7 @@ def _make(inputs: Inputs, own: OwnMetrics, on_rows: OnRows) -> StageOutput:
     # A sentence shard is shared by many pair shards: read only the graphs of these pairs.
     in_pairs = pl.col("sentence_id").is_in(sentences.implode())
     amr = inputs.read(AMR_STAGE.name, in_pairs)
-    words = pl.Series(sorted(words_of(labels_of(amr))), dtype=pl.String)
+    words = pl.Series(words_of(labels_of(amr)), dtype=pl.String)
     vectors = inputs.read(LABEL_VECTOR_STAGE.name, pl.col("label").is_in(words.implode()))
     tables = {name: inputs.read(name, in_pairs) for name in _tables_of_own(own)}
     return measure_shard(pairs, amr, vectors, own.load(), tables, on_rows)

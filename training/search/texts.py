@@ -13,7 +13,7 @@ from features.core.outputs import format_suffix
 from features.core.wording import counted
 from features.corpora.headers import hint_of_form
 from features.corpora.texts import complete_ids
-from features.parsers.texts import TABLES, stream_texts
+from features.parsers.texts import TABLE_SUFFIXES, stream_texts
 from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease
@@ -71,7 +71,7 @@ def texts_of_file(path: Path, columns: Sequence[str] = ()) -> SearchedTexts:
 def no_text(path: Path, wrong: Sequence[str]) -> FileEmpty:
     """Return the error that a file has no text; `wrong` is what is wrong with its rows."""
     first = f" ({wrong[0]})" if wrong else ""
-    hint = hint_of_form(path) if format_suffix(path)[0] in TABLES else ""
+    hint = hint_of_form(path) if format_suffix(path)[0] in TABLE_SUFFIXES else ""
     return FileEmpty(f"{source_name(path)} has no text{first}; give a file with at least one{hint}.")
 
 
@@ -80,12 +80,12 @@ def texts_of_folder(folder: Path, columns: Sequence[str] = ()) -> SearchedTexts:
 
     A file without a text, such as a note that was only begun, is wrong, and left out.
     """
-    suffixes = (".txt", *TABLES)
+    suffixes = (".txt", *TABLE_SUFFIXES)
     each: dict[Path, SearchedTexts] = {}
     wrong: list[str] = []
     for file in sorted(file for file in folder.iterdir() if file.is_file() and format_suffix(file)[0] in suffixes):
         try:
-            each[file] = texts_of_file(file, columns if format_suffix(file)[0] in TABLES else ())
+            each[file] = texts_of_file(file, columns if format_suffix(file)[0] in TABLE_SUFFIXES else ())
             wrong += each[file].wrong
         except FileEmpty as error:
             wrong.append(str(error).rstrip("."))
