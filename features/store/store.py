@@ -241,8 +241,11 @@ class Store(StoreReader):
                 raise NoRelease(f"The store {self.location!r} has no release yet: {self._what_to_do()}.")
             number = numbers[-1]
         release = read_release(self.storage, number)
-        versions = release.versions.items()
-        counts = {(name, at): rows_by_stage(name, self._table(name).files(at)) for name, at in versions}
+        counts = {
+            (table.name, version): rows_by_stage(table.name, table.files(version))
+            for table in self._tables()
+            for version in pinned(table, [release])
+        }
         check_counts(self.location, release, counts)
         return release
 
