@@ -111,15 +111,12 @@ def remove_dead_scratch() -> list[Path]:
 
 
 def remove_dead(paths: Iterable[Path]) -> list[Path]:
-    """Remove the temporary files and folders that no process holds, and return them.
-
-    Other files are not locked while in use.
-    """
+    """Remove the temporary files and folders that no process holds, and return them; only these are locked in use."""
     return [path for path in paths if _remove_if_dead(path)]
 
 
 def remove_oldest(files: Iterable[Path], at_most: float, keep: Collection[Path] = ()) -> None:
-    """Remove the files that were written longest ago, but for those to keep, until the rest has at most so many bytes.
+    """Remove the oldest files, except those to keep, until those left have at most so many bytes.
 
     A process that has one open can still read it.
     """

@@ -37,7 +37,7 @@ _IN_MEMORY = 1 << 26  # bytes of standard output buffered in memory before a tem
 
 
 def shown(path: Path, standard: str = "standard output") -> str:
-    """Return the name of a file for messages: its path in quotes, or the words for `-`."""
+    """Return a file's name for messages: its path in quotes, or for `-` that of the standard stream."""
     return standard if path == STANDARD else repr(str(path))
 
 

@@ -23,7 +23,7 @@ from features.corpora.dataset import CaptionLayout
 _HEAD = 1 << 16
 """Characters of the first line that show the layout: the only line of COCO's files is all of them."""
 _MOST = 2000
-"""Captions of an image; 30,000 of what is no image would make 450 million pairs."""
+"""Captions of an image; from a wrong column, 30,000 rows of one name would make 450 million pairs."""
 
 
 class Caption(NamedTuple):

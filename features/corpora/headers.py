@@ -89,7 +89,7 @@ def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> 
 
 
 def _letters(name: str) -> str:
-    """Return what is alike in "Sentence A" and "sentence_a", which would else be closer to "sentence_B"."""
+    """Return the letters and digits of a name: by all characters "Sentence A" is closer to "sentence_B"."""
     return "".join(filter(str.isalnum, name.casefold()))
 
 

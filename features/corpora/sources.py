@@ -68,7 +68,7 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
     expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
         path = base / os.path.expanduser(name)  # noqa: PTH111 - the method raises for a user who does not exist
-        # Its own name stays: the link has the suffix, in a cache of downloads.
+        # A link keeps its name: in a cache of downloads, only the link has the suffix.
         path = Path(os.path.realpath(path.parent), path.name)
         if path.is_dir():
             raise NotAFile(

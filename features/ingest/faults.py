@@ -58,7 +58,7 @@ def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Faul
         corpus = read.corpus
         layout = own_record(corpus).layouts[0]
         for aspect in layout.aspects if read.multilabel and read.counts and isinstance(layout, TextLayout) else ():
-            fault = partial(Fault.told, corpus.name, aspect=aspect)
+            fault = partial(Fault.of, corpus.name, aspect=aspect)
             texts = {label: count for (name, label), count in read.counts.items() if name == aspect}
             yield from _of_aspect(fault, texts)
             # Texts of a known dataset lack what its makers did not label.
@@ -66,7 +66,7 @@ def label_faults(corpora: Sequence[CorpusLabels], known: Known) -> Iterator[Faul
                 labelled = list(chain.from_iterable(split.aspects.values() for split in read.splits.values()))
                 if lacking := sum(aspect not in aspects for aspects in labelled):
                     what = f"label in the aspect {aspect!r}"
-                    yield Fault.told(corpus.name, "missing", what=what, rows=lacking, unit="text", among=len(labelled))
+                    yield Fault.of(corpus.name, "missing", what=what, rows=lacking, unit="text", among=len(labelled))
                 if corpus.separator is None:
                     yield from _joined(fault, texts)
         if read.multilabel:
@@ -113,7 +113,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
         texts = len({sentence for sentence, _ in rows})
-        yield Fault.told(read.corpus.name, "gone", aspect=aspect, texts=texts, label=excerpt(example))
+        yield Fault.of(read.corpus.name, "gone", aspect=aspect, texts=texts, label=excerpt(example))
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
@@ -131,7 +131,7 @@ def unused_labels(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]
         had = {*each.rows["label"].unique()} if isinstance(each, CorpusPairs) else {label for _, label in each.counts}
         for label in each.corpus.chosen_labels or ():
             if label not in had:
-                yield Fault.told(each.corpus.name, "unused_label", label=label)
+                yield Fault.of(each.corpus.name, "unused_label", label=label)
 
 
 def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Fault]:
@@ -145,7 +145,7 @@ def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Faul
             languages = dict.fromkeys(language for _, language in others)
             counts: dict[str, object] = {"texts": len(others), "among": len(sample)}
             counts |= {"languages": [*languages], "example": excerpt(others[0][0])}
-            yield Fault.told(each.corpus.name, "not_english", **counts)
+            yield Fault.of(each.corpus.name, "not_english", **counts)
 
 
 def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterator[Fault]:
@@ -163,7 +163,7 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
             start = 0 if same < EXCERPT else same - EXCERPT // 2
             examples = {"first": excerpt(first, start), "second": excerpt(second, start)}
-            yield Fault.told(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
+            yield Fault.of(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
 
 
 def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
@@ -172,23 +172,23 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
         corpus, rows = of_corpus.corpus, of_corpus.rows
         # Pairs of known datasets are as often there as their makers put them there.
         if corpus.record.kind == "own" and (repeats := sum(each.repeats for each in of_corpus.reports.values())):
-            yield Fault.told(corpus.name, "repeated", rows=repeats)
+            yield Fault.of(corpus.name, "repeated", rows=repeats)
         for judgement in _JUDGEMENTS:
             counts = dict(rows[judgement].value_counts().iter_rows())
             empty = counts.pop(None, 0)
-            fault = partial(Fault.told, corpus.name, judgement=judgement)
+            fault = partial(Fault.of, corpus.name, judgement=judgement)
             # A known pair keeps what is stored, so one that has a judgement there lacks none.
             missing = empty + sum(_lacks_more(each, judgement) for each in of_corpus.changed)
             some = bool(counts) or missing < rows.height
             # A corpus without judgements lacks none, unless its settings name a column for them.
             if missing and some:
-                yield Fault.told(corpus.name, "missing", what=judgement, rows=missing, unit="pair", among=rows.height)
+                yield Fault.of(corpus.name, "missing", what=judgement, rows=missing, unit="pair", among=rows.height)
             elif missing and judgement in (corpus.columns or {}):
                 yield fault("not_judged")
             if judgement == "label" and (several := _spelt_alike(counts)):
                 affected = sum(counts[label] for labels in several for label in labels)
                 examples = {each: counts[each] for each in several[0]}
-                yield Fault.told(corpus.name, "pairs_spelt_alike", pairs=affected, examples=examples)
+                yield Fault.of(corpus.name, "pairs_spelt_alike", pairs=affected, examples=examples)
             # Pairs of known datasets have what their makers gave them.
             if corpus.record.kind == "own" and len(counts) > 1:
                 repeated = _judged_differently(of_corpus, judgement)
@@ -262,4 +262,4 @@ def _misspelt(corpus: str, source: Source, read: Sequence[str]) -> Iterator[Faul
         if odd:
             unread = dict(sorted(odd.items(), key=lambda each: -each[1]))
             origin = f"{source.name}:{first[key, next(iter(unread))]}"
-            yield Fault.told(corpus, "misspelt", key=key, rows=lacking[key], unread=unread, origin=origin)
+            yield Fault.of(corpus, "misspelt", key=key, rows=lacking[key], unread=unread, origin=origin)

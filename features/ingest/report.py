@@ -102,8 +102,8 @@ class Fault(Report):
     text: str
 
     @classmethod
-    def told(cls, corpus: str, note: str, **values: object) -> Self:
-        """Return what a macro of `templates/reports.txt` tells of a corpus."""
+    def of(cls, corpus: str, note: str, **values: object) -> Self:
+        """Return the fault that a macro of `templates/reports.txt` describes."""
         return cls(corpus=corpus, text=tell(_NOTES, note, corpus, **values))
 
     def __str__(self) -> str:

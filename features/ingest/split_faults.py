@@ -59,7 +59,7 @@ def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence
         .filter(pl.col("shared") > _MOST * pl.col("pairs"))
         .sort("corpus", "other_corpus", "other_split")
     )
-    return [Fault.told(note="overlap", what="pairs", **row) for row in shared.iter_rows(named=True)]
+    return [Fault.of(note="overlap", what="pairs", **row) for row in shared.iter_rows(named=True)]
 
 
 def _both(rows: pl.DataFrame, a: pl.Series, b: pl.Series) -> pl.DataFrame:
@@ -77,7 +77,7 @@ def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iter
         for other in others:
             shared = [each for each, text in other.texts.items() if sentences.shared_id(text) in trained]
             if shared:
-                yield Fault.told(
+                yield Fault.of(
                     train.report.corpus,
                     "overlap",
                     other_corpus=other.report.corpus,
@@ -96,7 +96,7 @@ def drawn_before(corpora: Sequence[CorpusPairs], known: Known) -> Iterator[Fault
     for each in corpora:
         for split in sorted({*SPLITS} - {*each.corpus.drawn_splits}, key=SPLITS.index):
             if pairs := stored.get((each.corpus.name, split)):
-                yield Fault.told(each.corpus.name, "drawn_before", split=split, pairs=pairs)
+                yield Fault.of(each.corpus.name, "drawn_before", split=split, pairs=pairs)
 
 
 def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Sequence[str]) -> Iterator[ShrunkReport]:

@@ -131,7 +131,7 @@ def _read(
     given = before.neighbours
     counts = {corpus.name: corpus.neighbours for corpus in project.corpora}
     others = {name: count for name, count in counts.items() if given.get(name, count) != count}
-    told = [Fault.told(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
+    told = [Fault.of(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
     memory = None
     if list(keys) == names:
         report = ingested.report.settled()

@@ -40,9 +40,9 @@ def render(template: str, **values: Any) -> Markup:
 
 
 def tell(notes: str, note: str, *values: Any, **named: Any) -> str:
-    """Return what a macro of a template such as `features.ingest/reports.txt` makes of values, as text.
+    """Render a macro of a template, such as `features.ingest/reports.txt`, as text.
 
-    Its lines are joined by blanks; after an empty one a line begins.
+    Its lines are joined by spaces; an empty line is a line break.
     """
     made: str = getattr(_environment().get_template(notes).module, note)(*values, **named)
     lines = (" ".join(filter(None, line.split("\n"))) for line in made.split("\n\n"))
