@@ -32,9 +32,9 @@ def draw_contrasts(
 ) -> Iterator[Contrast]:
     """Draw contrast pairs.
 
-    Sentences that have another voice are edited first by the other edits, so that a sentence stands beside both: other
-    words with the same meaning, and the same words with another. Where arguments are swapped the sentence in the other
-    voice stands beside that, too, and beside itself with arguments exchanged.
+    Sentences that `voice` has edited come first in the other edits, so that one sentence is paired with other words of
+    the same meaning and with the same words of another. Its other voice is paired with the swapped sentence, too, and
+    with itself with arguments exchanged.
 
     Args:
         trees: trees of different sentences; those with several roots are left alone.
@@ -77,7 +77,7 @@ def draw_contrasts(
 
 
 def triples(contrasts: Sequence[Contrast]) -> list[tuple[str, str, str]]:
-    """Return each sentence that stands beside both: sentence, in the other voice, with exchanged arguments."""
+    """Return the sentences that have both edits: sentence, in the other voice, with exchanged arguments."""
     voices: dict[str, str] = {}
     for pair in contrasts:
         if pair.edit == "voice":
@@ -87,10 +87,10 @@ def triples(contrasts: Sequence[Contrast]) -> list[tuple[str, str, str]]:
 
 
 def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> list[Contrast]:
-    """Leave out each exchange of arguments in whose graphs the other voice keeps no more roles than the exchange.
+    """Leave out each exchange of arguments whose graph keeps as many roles as that of the other voice, or more.
 
-    Such a one would teach the contrary of what the edits say: the verb was read as a noun, or nobody believes that a
-    wall climbs a man. A sentence that stands beside none of its exchanges any more goes with its other voice.
+    It would teach the contrary of its edit: the verb was parsed as a noun, or the parser does not believe that a wall
+    climbs a man. A sentence without any exchange left loses the pair with its other voice.
 
     Args:
         contrasts: pairs as `draw_contrasts` yields them.

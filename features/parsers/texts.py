@@ -57,7 +57,7 @@ def read_sentences(path: Path) -> pl.DataFrame:
 
 
 def number_sentences(written: Iterable[tuple[str, str]]) -> pl.DataFrame:
-    """Return sentences, each with its id, empty if there is none, as `read_sentences` does."""
+    """Return the ids and texts of sentences as `read_sentences` does; an empty id is replaced by a number."""
     rows = [(" ".join(identity.split()), normalise(sentence)) for identity, sentence in written]
     texts = [text for _, text in rows]
     return pl.DataFrame(

@@ -36,7 +36,7 @@ class Pieces:
 
 
 class Wordpieces:
-    """Splits words into pieces of a vocabulary; a word is cut once while it is among the latest."""
+    """Splits words into pieces of a vocabulary; the pieces of the latest words are cached."""
 
     def __init__(self, file: Path, tokenizer: "Tokenizer", cut: Callable[[str], list[int]]) -> None:
         self.vocabulary: dict[str, int] = tokenizer.get_vocab()

@@ -131,7 +131,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Stage(Generic[SettingsT]):
-    """A pure function from shards to a shard, and all that the house needs to know of it."""
+    """A pure function from shards to a shard, and what plans, workers and readers need to know about it."""
 
     name: str  # name of the stage, of its table, and of its section in the project file
     about: str  # what its section sets, in a line for people

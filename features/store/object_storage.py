@@ -234,7 +234,7 @@ class _HeldLease:
             self.renew(ended=True)
 
     def check(self) -> None:
-        """Raise AnotherProcess if the lease was lost; an error of the work itself is told first."""
+        """Raise AnotherProcess if the lease was lost; called after the work, whose own errors come first."""
         if self._lost:
             raise AnotherProcess(
                 f"The lease {self._storage.url(self._name)!r} was taken over while this process could not renew it; "
@@ -268,7 +268,7 @@ def _forget_unused(folder: Path) -> None:
 
 
 def _entry(name: str, meta: Mapping[str, Any]) -> Entry:
-    """Describe an object by what was said of it: a listing may tell milliseconds, a HEAD tells seconds."""
+    """Describe an object by its metadata, to the second: a listing may have milliseconds, a HEAD has none."""
     return Entry(name, meta["size"], int(meta["last_modified"].timestamp()) * 1000, meta["e_tag"] or "")
 
 

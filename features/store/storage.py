@@ -128,7 +128,7 @@ class Storage(ABC):
         return self.stat(f"{folder}/{names[-1]}") if names else None
 
     def look_once(self) -> None:
-        """Keep what `last` and `stat` find: for one look at a store, never for who writes, waits or looks again."""
+        """Cache `last` and `stat`, to read a store once: never to write, to wait or to read it again."""
         vars(self).update(last=cache(self.last), stat=cache(self.stat))
 
     @abstractmethod

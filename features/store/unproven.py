@@ -21,7 +21,7 @@ def unproven_pairs(store: StoreReader) -> int | None:
 
 
 def tell_unproven(pairs: int) -> str:
-    """Return what to say of such pairs."""
+    """Return a sentence about the number of pairs whose alignment is unproven."""
     values = "its value is a lower bound" if pairs == 1 else "their values are lower bounds"
     return (
         f"{counted(pairs, 'pair')} too hard to align exactly: {values} where `smatch_optimal` and the like are false."
