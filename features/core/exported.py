@@ -8,13 +8,11 @@ from contextlib import contextmanager
 @contextmanager
 def exported(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables, and restore them afterwards."""
-    before = {name: os.environ.get(name) for name in variables}
+    before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = earlier
+        for name in variables.keys() - before.keys():
+            os.environ.pop(name, None)
+        os.environ.update(before)

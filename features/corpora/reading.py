@@ -195,11 +195,13 @@ class Reader:
     def outcomes(self, source: Source) -> Iterator[Outcome]:
         """Return what becomes of every row of a file."""
         layout = self._table_layout(source)
+        if len(source.splits) > 1 and (layout is None or "split" not in layout.columns):
+            raise SplitUnclear(
+                f"{source.name!r} is given for the splits {', '.join(source.splits)} but has no column with the split: "
+                "give a file for each."
+            )
         if layout is not None:
             return self._table(source, layout)
-        if len(source.splits) > 1:
-            splits = ", ".join(source.splits)
-            raise SplitUnclear(f"{source.name!r} is given for the splits {splits}: give a file for each.")
         readers = {GraphLayout: self._graphs, CaptionLayout: self._captions, TextLayout: self._texts}
         return readers[type(self.record.layouts[0])](source)  # a record's layouts are of one kind
 
@@ -209,11 +211,6 @@ class Reader:
         if not layouts:
             return None
         layout = fitting_layout(source.path, layouts)
-        if len(source.splits) > 1 and "split" not in layout.columns:
-            raise SplitUnclear(
-                f"{source.name!r} is given for the splits {', '.join(source.splits)} but has no column with the split: "
-                "give a file for each."
-            )
         if self.labels is not None and "label" not in layout.columns:
             raise ColumnMissing(
                 f"{source.name!r} has no column with the label, so {list(self.labels)} cannot be chosen: name the "
