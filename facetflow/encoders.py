@@ -367,5 +367,4 @@ def load_encoder(path: str | Path | None = None, *, device: str = "auto") -> Enc
     # Resolved: the link `current` may lead to another run tomorrow, and the working folder may change.
     folder = internals.named_encoder(None, str(BUNDLED_ENCODER if path is None else path)).resolve()
     layout = internals.FacetLayout.load(folder) if (folder / internals.FILE_NAME).is_file() else None
-    model = internals.load_encoder(folder, device=device)
-    return Encoder(folder, model, layout)
+    return Encoder(folder, internals.load_encoder(folder, device=device), layout)

@@ -57,7 +57,6 @@ def parse_amr(texts: str | Texts, *, model: str | Path = "embedded", device: str
     backend, extra = ("embedded", "encoders") if is_embedded(str(model)) else ("amrlib", "parsers")
     device = resolve_device(device, extra)
     settings = AmrSettings.model_validate({"backend": backend, "model": str(model), "device": device})
-
     return _parse(texts, lambda rows: stage(rows, load(settings)), lambda row: str(row["penman"]))
 
 
@@ -87,7 +86,6 @@ def parse_srl(
     from features.stages.srl import parse_srl as stage
 
     settings = SrlSettings(model=str(model), device=resolve_device(device, "parsers"))
-
     return _parse(texts, lambda rows: stage(rows, load(settings)), _frames)
 
 
@@ -114,7 +112,6 @@ def parse_dependencies(
     from features.stages.dependencies import parse_dependencies as stage
 
     settings = DependencySettings(model=str(model))
-
     return _parse(texts, lambda rows: stage(rows, load(settings)), _tree)
 
 

@@ -58,8 +58,7 @@ def score_files(
         SettingsError: a metric has no precision and recall.
     """
     chosen = choose_metrics(metrics, own)
-    sides = read_both(gold, parsed)
-    expected, parses = sides
+    expected, parses = sides = read_both(gold, parsed)
     order, pairing = _partners((gold, parsed), sides, by_position=by_position)
     wrong = faults_of((*expected, *parses))
     graphs = [block.graph for block in expected]
