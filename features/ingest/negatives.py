@@ -58,9 +58,9 @@ def draw_negatives(
                 break
             position, side = np.divmod(draws(ids[drawn[left]], attempt) % np.uint64(2 * len(ordered)), np.uint64(2))
             candidates = np.where(side, of_pool[1][position], of_pool[0][position])
-            may_be = _may_be(a[drawn[left]], candidates, paired)
-            other[left[may_be]] = candidates[may_be]
-            left = left[~may_be]
+            unrelated = _unrelated(a[drawn[left]], candidates, paired)
+            other[left[unrelated]] = candidates[unrelated]
+            left = left[~unrelated]
         remaining.append(left)
     left = np.concatenate(remaining)
     # Few candidates remain for these (a small split, or one question with many answers): list them once.
@@ -69,13 +69,13 @@ def draw_negatives(
     for each, last in zip(left, draws(ids[drawn[left]], _TRIES).tolist(), strict=True):
         anchor = int(a[drawn[each]])
         if anchor not in listed and all_sentences is not None:
-            listed[anchor] = all_sentences[_may_be(np.full_like(all_sentences, anchor), all_sentences, paired)]
+            listed[anchor] = all_sentences[_unrelated(np.full_like(all_sentences, anchor), all_sentences, paired)]
         if len(listed[anchor]):
             other[each] = listed[anchor][last % len(listed[anchor])]
     return drawn, other
 
 
-def _may_be(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _unrelated(a: NDArray[np.uint32], candidates: NDArray[np.uint32], paired: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which candidates are neither a nor paired with it."""
     return np.not_equal(a, candidates) & (positions_in(unordered_keys(a, candidates), paired) < 0)
 

@@ -89,31 +89,31 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
     is_near = (pairs["kind"] == "neighbour").to_numpy()
     wanted[a[is_near]] = wanted[b[is_near]] = False
     paired = np.unique(unordered_keys(a, b))
-    found = [np.empty((2, 0), np.int64)]
+    near = [np.empty((2, 0), np.int64)]
     embedded = shard_of.is_in([*store.committed(EMBEDDING_STAGE.name)])
     for own, window in _windows(shard_of.filter(embedded), shard_of.filter(pl.Series(wanted)).unique()):
         vectors = store.read(EMBEDDING_STAGE.name, None, window, ["sentence_id", "vector"])
         position = positions_in(from_hexadecimal(vectors["sentence_id"]), ids)
         order = np.argsort(position)[np.count_nonzero(position < 0) :]
         members = position[order]
-        asked = wanted[members] & shard_of.gather(members).is_in(own).to_numpy()
-        if asked.any():  # else all were rejected
+        queries = wanted[members] & shard_of.gather(members).is_in(own).to_numpy()
+        if queries.any():  # else all were rejected
             rows = vectors["vector"].gather(order).explode().to_numpy().reshape(len(order), -1)
-            found.append(nearest(rows, asked, members, paired, count))
-    a, b = np.concatenate(found, axis=1)
+            near.append(nearest(rows, queries, members, paired, count))
+    a, b = np.concatenate(near, axis=1)
     return _rows(corpus, ids, a, b, shard_of)
 
 
 def _windows(shard_of: pl.Series, needing: pl.Series) -> Iterator[tuple[list[Shard], list[Shard]]]:
     """Yield shards with sentences that need neighbours, and the window that they are compared in."""
     windows: list[list[Shard]] = []
-    held = _WINDOW
+    sentences = _WINDOW
     for shard, size in shard_of.value_counts().sort(shard_of.name).iter_rows():
-        if held + size > _WINDOW:
+        if sentences + size > _WINDOW:
             windows.append([])
-            held = 0
+            sentences = 0
         windows[-1].append(shard)
-        held += size
+        sentences += size
     for number, own in enumerate(windows):
         if needing.is_in(own).any():
             # The last ones are few, as in a refresh: they are compared with those before them, too.
@@ -122,28 +122,28 @@ def _windows(shard_of: pl.Series, needing: pl.Series) -> Iterator[tuple[list[Sha
 
 def nearest(
     vectors: NDArray[np.floating],
-    asked: NDArray[np.bool_],
+    queries: NDArray[np.bool_],
     members: NDArray[np.int64],
     paired: NDArray[np.uint64],
     count: int,
 ) -> NDArray[np.int64]:
-    """Return the pairs of each sentence that is asked for with those nearest to it, the nearest first.
+    """Return the pairs of each query with the sentences nearest to it, the nearest first.
 
     Args:
         vectors: embeddings of the sentences of a window, (n, d).
-        asked: which of them are asked for, (n,).
+        queries: which of them are queries, (n,).
         members: their numbers, ascending, (n,).
         paired: keys of the numbers of sentences that are a pair already, sorted (`unordered_keys`).
         count: neighbours of a sentence, at most.
 
     Returns:
-        Numbers of sentences a, which were asked for, and b, (2, n_pairs).
+        Numbers of sentences a, the queries, and b, (2, n_pairs).
     """
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1e-12)
     whole = np.rint(_SCALE * units).astype(np.float32)
     candidates = min(_CANDIDATES * (count + 1), len(members))
-    found = [np.empty((2, 0), np.int64)]
-    positions = np.flatnonzero(asked)
+    near = [np.empty((2, 0), np.int64)]
+    positions = np.flatnonzero(queries)
     for start in range(0, len(positions), _BLOCK):
         block = positions[start : start + _BLOCK]
         similar = whole[block] @ whole.T
@@ -151,12 +151,12 @@ def nearest(
         row, other = np.nonzero(similar >= least)
         # Of equal ones, the first comes first.
         order = np.lexsort((other, -similar[row, other], row))
-        one, two = members[block[row[order]]], members[other[order]]
-        free = (one != two) & (positions_in(unordered_keys(one, two), paired) < 0)
-        one, two = one[free], two[free]
-        rank = np.arange(len(one)) - np.searchsorted(one, one)  # among the candidates of the same sentence
-        found.append(np.stack([one, two])[:, rank < count])
-    pairs = np.concatenate(found, axis=1)
+        a, b = members[block[row[order]]], members[other[order]]
+        free = (a != b) & (positions_in(unordered_keys(a, b), paired) < 0)
+        a, b = a[free], b[free]
+        rank = np.arange(len(a)) - np.searchsorted(a, a)  # among the candidates of the same query
+        near.append(np.stack([a, b])[:, rank < count])
+    pairs = np.concatenate(near, axis=1)
     _, once = np.unique(unordered_keys(*pairs), return_index=True)
     return pairs[:, np.sort(once)]
 
