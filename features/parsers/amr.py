@@ -37,21 +37,21 @@ EMBEDDED = "embedded"  # the name of the embedded model in settings
 
 def load(settings: AmrSettings) -> "AmrParser":
     """Load the parser that the settings name; once per process, as long as settings and files stay the same."""
-    if settings.backend != "penman":
-        path = model_folder(settings.model) if settings.backend == "embedded" else locate(settings.model)
-    elif settings.bank is not None:
-        path = settings.bank
-    else:
-        raise GraphIndexWrong(
-            f"The AMR backend 'penman' has no index of the graph files {[str(file) for file in settings.graphs]!r};"
-            f" make one with features.parsers.bank.build_bank and give it as `bank`."
-        )
-    stamps = stamp(path)
-    if settings.backend == "embedded":
-        stamps += stamp(locate(_base_of(path, stamps)))
-    elif settings.backend == "amrlib" and settings.tokenizer is not None:
-        stamps += stamp(locate(settings.tokenizer))
-    return _load(settings, path, stamps)
+    match settings.backend:
+        case "embedded":
+            folder = model_folder(settings.model)
+            files = [folder, locate(_base_of(folder, stamp(folder)))]
+        case "amrlib":
+            files = [locate(name) for name in (settings.model, settings.tokenizer) if name is not None]
+        case "penman":
+            if settings.bank is None:
+                graphs = [str(file) for file in settings.graphs]
+                raise GraphIndexWrong(
+                    f"The AMR backend 'penman' has no index of the graph files {graphs!r}; make one with"
+                    " features.parsers.bank.build_bank and give it as `bank`."
+                )
+            files = [settings.bank]
+    return _load(settings, files[0], tuple(map(stamp, files)))
 
 
 @lru_cache(maxsize=2)
