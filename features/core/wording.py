@@ -22,27 +22,16 @@ def all_of(number: int, what: str) -> str:
     return f"The only {what}" if number == 1 else f"All {counted(number, what)}"
 
 
-def clipped(text: str, most: int = 300) -> str:
-    """Return the beginning of a text that has more than so many letters.
+def clipped(text: str, most: int = 300, start: int = 0) -> str:
+    """Return so many letters of a text, from a position on; all of a text that has no more.
 
-    >>> clipped("two words", 20), clipped("two words", 4)
-    ('two words', 'two…')
-    """
-    return text if len(text) <= most else f"{text[:most].rstrip()}…"
-
-
-EXCERPT = 40
-"""Letters of a text that a message shows."""
-
-
-def excerpt(text: str, start: int = 0, most: int = EXCERPT) -> str:
-    """Return so many letters of a text from a position on; all of a text that has no more.
-
-    >>> excerpt("two words", 4, 3), excerpt("two", 4, 3)
-    ('…wor…', 'two')
+    >>> clipped("two words", 20), clipped("two words", 4), clipped("two words", 3, 4)
+    ('two words', 'two…', '…wor…')
     """
     end = start + most
-    return text if len(text) <= most else f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    if len(text) <= most:
+        return text
+    return f"{'…' if start else ''}{text[start:end].rstrip()}{'…' if end < len(text) else ''}"
 
 
 def did_you_mean(name: object, known: Iterable[str], then: str) -> str:

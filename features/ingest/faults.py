@@ -27,7 +27,7 @@ import polars as pl
 from features.core.errors import InputError
 from features.core.files import table_format
 from features.core.types import SPLITS, SentenceId, Split
-from features.core.wording import EXCERPT, excerpt
+from features.core.wording import clipped
 from features.corpora.dataset import Dataset, TableLayout, TextLayout
 from features.corpora.headers import fitting_layout
 from features.corpora.reading import own_record
@@ -49,6 +49,7 @@ _SEPARATORS = (",", ";", "|")
 """What people write between several labels in a cell."""
 _SAMPLE = 1_000  # texts of which the language is looked at
 _MANY = 10  # texts that hardly differ in all of their labels by chance
+_SHOWN = 40  # letters of a text in a message
 _WHOLE = re.compile(r"^([-+]?\d+)\.0+$")  # a number that became a float, as beside empty cells in pandas
 
 
@@ -79,9 +80,9 @@ def _of_aspect(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterato
     if not texts:
         yield fault("no_label")
     elif len(texts) == 1:
-        yield fault("one_label", texts=total, label=excerpt(next(iter(texts))))
+        yield fault("one_label", texts=total, label=clipped(next(iter(texts)), _SHOWN))
     elif len(texts) >= _MANY and max(texts.values()) == 1:
-        yield fault("each_its_own", labels=total, label=excerpt(next(iter(texts))))
+        yield fault("each_its_own", labels=total, label=clipped(next(iter(texts)), _SHOWN))
     elif several := _spelt_alike(texts):
         alike = list(chain.from_iterable(several))
         examples = {label: texts[label] for label in several[0]}
@@ -98,7 +99,7 @@ def _joined(fault: Callable[..., Fault], texts: Mapping[str, int]) -> Iterator[F
         # Fewer are names with a comma in them.
         if len(joined) > 1 and 2 * len(joined) >= len(several):
             example = max(joined, key=lambda label: (texts[label], label))
-            shown = {"example": excerpt(example), "count": texts[example], "separator": separator}
+            shown = {"example": clipped(example, _SHOWN), "count": texts[example], "separator": separator}
             yield fault("joined", labels=len(joined), times=sum(texts[label] for label in joined), **shown)
             return
 
@@ -113,7 +114,7 @@ def _gone(read: CorpusLabels, known: Known) -> Iterator[Fault]:
     for aspect, rows in sorted(gone.items()):
         ((example, _),) = Counter(label for _, label in rows).most_common(1)
         texts = len({sentence for sentence, _ in rows})
-        yield Fault.of(read.corpus.name, "gone", aspect=aspect, texts=texts, label=excerpt(example))
+        yield Fault.of(read.corpus.name, "gone", aspect=aspect, texts=texts, label=clipped(example, _SHOWN))
 
 
 def _spelt_alike(counts: Mapping[str, int]) -> list[list[str]]:
@@ -144,7 +145,7 @@ def language_faults(read: Sequence[CorpusPairs | CorpusLabels]) -> Iterator[Faul
         if 20 * len(others) > len(sample):
             languages = dict.fromkeys(language for _, language in others)
             counts: dict[str, object] = {"texts": len(others), "among": len(sample)}
-            counts |= {"languages": [*languages], "example": excerpt(others[0][0])}
+            counts |= {"languages": [*languages], "example": clipped(others[0][0], _SHOWN)}
             yield Fault.of(each.corpus.name, "not_english", **counts)
 
 
@@ -161,8 +162,8 @@ def text_faults(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iterat
             first, second, *_ = several[0]
             # Long texts are shown around the position where they begin to differ.
             same = len(commonprefix([first, second]))  # noqa: RUF071 - no paths
-            start = 0 if same < EXCERPT else same - EXCERPT // 2
-            examples = {"first": excerpt(first, start), "second": excerpt(second, start)}
+            start = 0 if same < _SHOWN else same - _SHOWN // 2
+            examples = {"first": clipped(first, _SHOWN, start), "second": clipped(second, _SHOWN, start)}
             yield Fault.of(corpus.corpus.name, "texts_alike", texts=sum(map(len, several)), parted=parted, **examples)
 
 
@@ -195,7 +196,7 @@ def judgement_faults(corpora: Sequence[CorpusPairs]) -> Iterator[Fault]:
                 if repeated.height:
                     first, second, given, _ = repeated.row(0)
                     values = dict.fromkeys(f"{value:g}" if judgement == "score" else repr(value) for value in given)
-                    texts = (excerpt(of_corpus.texts[first]), excerpt(of_corpus.texts[second]))
+                    texts = (clipped(of_corpus.texts[first], _SHOWN), clipped(of_corpus.texts[second], _SHOWN))
                     yield fault("judged_differently", pairs=repeated.height, texts=texts, values=list(values))
 
 

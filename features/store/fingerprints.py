@@ -16,7 +16,7 @@ from os.path import commonprefix
 from typing import Any, Literal
 
 from features.core.types import Fingerprint
-from features.core.wording import excerpt
+from features.core.wording import clipped
 from features.stages.stage import Recipe, canonical
 
 _LONGEST = 40  # characters of a text that is shown uncut
@@ -118,4 +118,4 @@ def _short(old: str, new: str) -> tuple[str, str]:
         return old, new
     same = len(commonprefix([old, new]))  # noqa: RUF071 - no paths
     start = 0 if same < _SHOWN - 4 else same - 4
-    return excerpt(old, start, _SHOWN), excerpt(new, start, _SHOWN)
+    return clipped(old, _SHOWN, start), clipped(new, _SHOWN, start)
