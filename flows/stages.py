@@ -129,21 +129,21 @@ def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
     """Return what trainings will refuse, before anybody waits for their features."""
     pairs = store.read("pairs", columns=["corpus", "split", "label"])
     labels = store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"])
-    told = []
+    sentences = []
     for encoder in project.encoders if pairs.height or labels.height else ():
         try:
             check_ahead(encoder, pairs, labels)
         except InputError as error:
-            told.append(f"`facetflow train {encoder.name}` will fail: {error}")
+            sentences.append(f"`facetflow train {encoder.name}` will fail: {error}")
         else:
             off = switched_off(project.switches) - {EMBEDDING_STAGE.name}
-            told += [
+            sentences += [
                 f"`facetflow train {encoder.name}` will fail: it reads {table!r}, which is not made; remove "
                 f"`enabled = false` from [{table}]."
                 for table in tables_of(encoder)
                 if table in off and not store.committed(table)
             ]
-    return tuple(told)
+    return tuple(sentences)
 
 
 def graph_files(project: Project) -> list[Path]:

@@ -84,14 +84,14 @@ def reporter(job: ShardJob) -> OnRows:
         worker = get_worker()
     except ValueError:
         return ignore_rows
-    name, told = str(worker.name), 0.0
+    name, reported = str(worker.name), 0.0
 
     def on_rows(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal reported
         now = time.monotonic()
-        if 0 < done < total and now - told < EVERY:
+        if 0 < done < total and now - reported < EVERY:
             return
-        told = now
+        reported = now
         with suppress(Exception):  # a report must never endanger its shard
             # Not "worker": the scheduler writes the address there.
             message = {"stage": job.stage, "shard": job.shard, "done": int(done), "total": int(total), "by": name}

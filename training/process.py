@@ -52,9 +52,9 @@ def run_process(module: str, description: str, run: Callable[[Path], object], ar
     """Run the job of each settings file, also after one has failed, and return the exit code; stderr has the errors."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     parser.add_argument("--settings", type=Path, required=True, nargs="+", metavar="FILE.json", help="job to run")
-    told = parser.add_mutually_exclusive_group()
-    told.add_argument("--quiet", action="store_true", help="log only warnings and errors")
-    told.add_argument("--verbose", action="store_true", help="log more")
+    verbosity = parser.add_mutually_exclusive_group()
+    verbosity.add_argument("--quiet", action="store_true", help="log only warnings and errors")
+    verbosity.add_argument("--verbose", action="store_true", help="log more")
     options = parser.parse_args(arguments)
     if FOLLOWS in os.environ:
         threading.Thread(target=_leave_with_the_first, daemon=True).start()

@@ -18,13 +18,13 @@ BatchT = TypeVar("BatchT", bound=Sized)
 def with_progress(batches: Iterable[BatchT], work: str, total: int, unit: str) -> Iterator[BatchT]:
     """Yield batches of some items, such as "sentences", and log the progress of work on them, such as "encoding"."""
     done = 0
-    started = told = time.monotonic()
+    started = logged = time.monotonic()
     for batch in batches:
         yield batch
         done += len(batch)
         now = time.monotonic()
-        if now - told >= EVERY and done < total:
-            told, speed = now, done / (now - started)
+        if now - logged >= EVERY and done < total:
+            logged, speed = now, done / (now - started)
             left = duration((total - done) / speed)
             log.info("%s: %s of %s %s, %s/s, %s left", work, f"{done:,}", f"{total:,}", unit, f"{speed:,.0f}", left)
 

@@ -68,12 +68,12 @@ def published_card(card: str, training: Mapping[str, Any], name: str | None, bas
     settings = training["settings"]
     backbone = str(settings["backbone"])
     start = _name_on_hub(backbone, base)
-    told = f"base_model: {start}\n" if start else ""
+    base_model = f"base_model: {start}\n" if start else ""
     named = _models_of(training)
     shown = {value: without_folders(value, named) for value in settings.values() if isinstance(value, str)}
     for value, last in (shown | ({} if start else {backbone: Path(backbone).name})).items():
         card = card.replace(value, last)
-    card = card.replace("\ntags:\n", f"\n{_TERMS}{told}tags:\n", 1)
+    card = card.replace("\ntags:\n", f"\n{_TERMS}{base_model}tags:\n", 1)
     return card if name is None else card.replace(_PLACEHOLDER, name)
 
 

@@ -37,7 +37,7 @@ class LabelThreshold:
     pairs: int | None = None  # number of dev pairs whose F1 it is the best for; None if it was given by hand
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The threshold as a sentence."""
         chosen = "" if self.pairs is None else f", the best for F1 on the {self.pairs:,} dev pairs of its training"
         return f"The label is {self.label!r} from a probability of {self.value:.6g}{chosen}."

@@ -131,12 +131,12 @@ def _read(
     given = before.neighbours
     counts = {corpus.name: corpus.neighbours for corpus in project.corpora}
     others = {name: count for name, count in counts.items() if given.get(name, count) != count}
-    told = [Fault.of(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
+    faults = [Fault.of(name, "other_neighbours", count=n, before=given[name]) for name, n in others.items()]
     memory = None
     if list(keys) == names:
         report = ingested.report.settled()
         memory = Memory(keys=keys, report=report, files=files, drawn=before.drawn, neighbours=given)
-    return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": told})), memory
+    return dataclasses.replace(ingested, report=ingested.report.model_copy(update={"neighbours": faults})), memory
 
 
 def last_ingested(store: StoreReader) -> Ingested:
@@ -204,10 +204,10 @@ def warnings(report: IngestReport, *, drops: bool) -> list[str]:
     kept, changed, joining, leaked = (_by_corpus(report, count) for count in ("kept", "changed", "joining", "leaked"))
     stored = sum(split.leaked_stored for split in report.splits) if drops else 0
     examples = {each.corpus: each for each in reversed(report.changed)}
-    told = tell(
+    text = tell(
         "flows.building/ingest.txt", "warnings", kept, changed, examples, joining, {} if drops else leaked, stored
     )
-    return [*sentences, *filter(None, told.split("\n"))]
+    return [*sentences, *filter(None, text.split("\n"))]
 
 
 def _by_corpus(report: IngestReport, count: str) -> Counter[str]:

@@ -140,10 +140,10 @@ def _check_origin(file: Path, encoder: Path) -> dict[str, str] | None:
     training = training_of(encoder)
     if encoded.made["encoder"] != training.get("backbone_digest"):
         start = training.get("settings", {}).get("backbone")
-        told = f"was trained from {start!r}: encode its texts by that one"
+        why = f"was trained from {start!r}: encode its texts by that one"
         if start is None:
-            told = "does not say from which model it was trained: copy it with its training.json"
-        raise VectorsWrong(f"{str(file)!r} holds vectors of {encoded.maker}, but {encoder_title(encoder)!r} {told}.")
+            why = "does not say from which model it was trained: copy it with its training.json"
+        raise VectorsWrong(f"{str(file)!r} holds vectors of {encoded.maker}, but {encoder_title(encoder)!r} {why}.")
     if (precision := encoded.made["precision"]) in {"int8", "binary"}:
         raise VectorsWrong(f"{str(file)!r} holds {precision} codes of vectors: encode its texts again as float16.")
     made = {"encoder": digest(encoder), "name": encoder_title(encoder), "precision": "float32"}

@@ -111,7 +111,7 @@ def predict(
         shown_pairs = [] if page is None else predictor.explain(predictions.each(asked)[:MOST])
         write_table(_table(rows, predictions), output, form)
         if page is not None:
-            caveats = [*([predictions.threshold.told] if predictions.threshold else []), *predictions.caveats]
+            caveats = [*([predictions.threshold.sentence] if predictions.threshold else []), *predictions.caveats]
             html = render_predictions(
                 shown_pairs, len(asked), str(folder), predictor.sees, caveats=caveats, project=here.name
             )
@@ -122,8 +122,8 @@ def predict(
     say_written(f"{counted(len(rows), 'pair')}{lacking}", output)
     if page is not None:
         say_written(f"{counted(len(shown_pairs), 'explained pair')}", page)
-    told = ", ".join(f"{count:,} × {label}" for label, count in _counts(predictions).items())
-    say(f"Labels from the encoder {folder}: {told}{_speed(predictions)}.")
+    counts = ", ".join(f"{count:,} × {label}" for label, count in _counts(predictions).items())
+    say(f"Labels from the encoder {folder}: {counts}{_speed(predictions)}.")
     _tell_more(predictions, len(asked))
     if as_json:
         write_json({"output": str(output), "encoder": str(folder), "pairs": len(rows)} | _described(predictions, wrong))
@@ -162,7 +162,7 @@ def _speed(predictions: "Predictions") -> str:
 
 def _tell_more(predictions: "Predictions", pairs: int) -> None:
     if predictions.threshold is not None:
-        say(predictions.threshold.told)
+        say(predictions.threshold.sentence)
     for caveat in predictions.caveats:
         warn(caveat)
     if predictions.changed:

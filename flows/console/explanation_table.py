@@ -73,7 +73,7 @@ def _print_pair(explanation: Explanation, console: Console, *, unfold: bool) -> 
     table.width = needed if needed > console.width else None  # a narrow terminal wraps lines, rich would cut numbers
     console.print(table, crop=False)
     if folded:
-        names = ", ".join(f"{facet.name} {facet.told_measured}".removesuffix(f" {_UNKNOWN}") for facet in folded)
+        names = ", ".join(f"{facet.name} {facet.measured_text}".removesuffix(f" {_UNKNOWN}") for facet in folded)
         console.print(Text(visible(f"ρ below {_POOR}, folded (--verbose): {names}"), style="dim"))
     console.print()
 
@@ -82,8 +82,8 @@ def _print_shares(shares: Attribution, console: Console) -> None:
     console.print(Text(visible(f"{shares.facet} {shares.similarity:.2f}, by words (100 is all of it)"), style="bold"))
     whole = shares.similarity or 1.0
     for side, words, each in (("a", shares.words_a, shares.of_a), ("b", shares.words_b, shares.of_b)):
-        told = "  ".join(f"{visible(word)} {100 * share / whole:.0f}" for word, share in zip(words, each, strict=True))
-        console.print(Text.assemble((f"{side}  ", "dim"), told))
+        cells = "  ".join(f"{visible(word)} {100 * share / whole:.0f}" for word, share in zip(words, each, strict=True))
+        console.print(Text.assemble((f"{side}  ", "dim"), cells))
     pairs = (f"{visible(a)}–{visible(b)} {100 * share / whole:.1f}" for a, b, share in shares.strongest(_STRONGEST))
     console.print(Text.assemble(("a–b  ", "dim"), "  ".join(pairs)))
     console.print()
@@ -115,7 +115,7 @@ def _table(explanation: Explanation, shown: Sequence[FacetReading]) -> Table:
         style, faint = _STYLES[facet.mark], "dim" if facet.is_doubtful else ""
         table.add_row(
             Text(visible(facet.name), style or faint),
-            Text(facet.told_measured, style),
+            Text(facet.measured_text, style),
             *(Text(cell, faint or style) for cell in (() if alone else of_encoder)),
             Text(note, style or faint),
             *([Text(BUILT_IN[facet.name].compares if facet.name in BUILT_IN else "", "dim")] if alone else []),

@@ -50,8 +50,8 @@ def warn_of_languages(texts: Iterable[str]) -> None:
     """Say on stderr that some sentences seem not to be English, if any do."""
     from features.parsers.language import tell_languages
 
-    if told := tell_languages(texts):
-        warn(f"Note: {told}")
+    if note := tell_languages(texts):
+        warn(f"Note: {note}")
 
 
 def name_wrong(sentences: Sequence[str]) -> None:

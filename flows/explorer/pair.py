@@ -57,7 +57,7 @@ class PairView(View):
         self.session.remember(Asked(self.name, query.changed(facet=None), words))
         return Answer(
             {
-                "said": explanation,
+                "explanation": explanation,
                 "facts": explainer.facts,
                 "origin": explained.origin,
                 "sides": _sides(explained, shares, facet),

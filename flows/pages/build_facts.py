@@ -95,8 +95,8 @@ class FactKeeper:
 
     def read(self, report: IngestReport) -> None:
         """Record what was read from the corpora."""
-        told = ("rows", "rejected", "skipped", "new_sentences", "new_pairs", "new_labels")
-        self.facts.ingest = {name: getattr(report, name) for name in told}
+        counts = ("rows", "rejected", "skipped", "new_sentences", "new_pairs", "new_labels")
+        self.facts.ingest = {name: getattr(report, name) for name in counts}
 
     def drew(self, pairs: int) -> None:
         """Record that neighbours were drawn."""

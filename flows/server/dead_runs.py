@@ -59,15 +59,15 @@ def schedule_again(runs: set[UUID]) -> list[str]:
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
     from prefect.states import AwaitingRetry, Crashed
 
-    told = "It was ended with `facetflow up`, and goes on when that runs again."
+    message = "It was ended with `facetflow up`, and goes on when that runs again."
     names = []
     with server_does("schedule again what was ended") as client:
         # Those that it still has: it may have lost its database meanwhile.
         for run in client.read_flow_runs(flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=list(runs)))):
             if run.state_type is None or run.state_type.value in {"COMPLETED", "CANCELLED", "CANCELLING"}:
                 continue
-            client.set_flow_run_state(run.id, Crashed(message=told), force=True)  # which gives back its slot
-            client.set_flow_run_state(run.id, AwaitingRetry(message=told), force=True)
+            client.set_flow_run_state(run.id, Crashed(message=message), force=True)  # which gives back its slot
+            client.set_flow_run_state(run.id, AwaitingRetry(message=message), force=True)
             names.append(run.name)
     return names
 

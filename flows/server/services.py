@@ -176,12 +176,12 @@ def _end(worker: "subprocess.Popen[bytes]") -> None:
 
 def _end_flows() -> None:
     """Let the flows of our server end in order: Prefect's worker gives each its own session, and ends it by SIGKILL."""
-    told: set[int] = set()
+    asked: set[int] = set()
     deadline = time.monotonic() + STOP_TIMEOUT
     while (left := processes_of_flows(os.environ["PREFECT_API_URL"])) and time.monotonic() < deadline:
         for process in left:
-            if process.pid not in told:
-                told.add(process.pid)
+            if process.pid not in asked:
+                asked.add(process.pid)
                 with suppress(psutil.Error):  # it has just ended
                     process.terminate()
         time.sleep(0.1)
@@ -228,13 +228,13 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
         time.sleep(_PAUSE)
 
 
-def describe(known: Running | None) -> str:
+def describe(service: Running | None) -> str:
     """Return in one line what runs for this user."""
-    if known is None:
+    if service is None:
         return "`facetflow up` is not running."
-    if known.url is None:
-        return f"`facetflow up` is starting (process {known.process})."
+    if service.url is None:
+        return f"`facetflow up` is starting (process {service.process})."
     return (
-        f"`facetflow up` is running (process {known.process}): {known.url.removesuffix('/api')} (its pages ask for "
+        f"`facetflow up` is running (process {service.process}): {service.url.removesuffix('/api')} (its pages ask for "
         f"what is in {str(up_record.password_file())!r})"
     )

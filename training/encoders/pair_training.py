@@ -204,7 +204,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         task.eval()
         calibration, classifier = task.calibrate(), task.classifier
         if calibration:
-            log.info("its probabilities %s", calibration.told)
+            log.info("its probabilities %s", calibration.clause)
             if calibration.doubt:
                 log.warning("%s", calibration.doubt)
         elif classifier:

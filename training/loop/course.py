@@ -72,28 +72,28 @@ class Course:
         means = {name: value / self.steps for name, value in self.sums.items()}
         speed = self.units / (time.perf_counter() - self.since)
         left = (self.total - step) * (time.perf_counter() - self.started) / (step - self.done)
-        told = (
+        line = (
             f"step {step} of {self.total}, epoch {epoch + 1}: {_named(means)}, rate {rate:.1e}, "
             f"{speed:,.0f} {self.unit}/s, {duration(left)} left"
         )
         numbers = {**means, _RATE: rate, f"{self.unit}{_PER_SECOND}": speed}
-        self._write(told, step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
+        self._write(line, step, {"epoch": epoch + 1, **numbers, _LEFT: left}, numbers)
         self._forget()
 
     def report_dev(self, scores: Mapping[str, float], *, step: int, best: bool) -> None:
         """Report the dev scores."""
-        told = f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}"
+        line = f"step {step}: dev {_named(scores)}{', the best so far' if best else ''}"
         numbers = {f"dev_{name}": value for name, value in scores.items()}
-        self._write(told, step, {**numbers, "best": best}, numbers)
+        self._write(line, step, {**numbers, "best": best}, numbers)
 
-    def _write(self, told: str, step: int, line: Mapping[str, object], numbers: Mapping[str, float]) -> None:
+    def _write(self, line: str, step: int, entry: Mapping[str, object], numbers: Mapping[str, float]) -> None:
         from training.loop.together import rank  # here, since pages read courses without torch
 
         if rank() > 0:
             return
-        log.info(told)
+        log.info(line)
         with writing_file(self.path), self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"step": step, **line}) + "\n")
+            file.write(json.dumps({"step": step, **entry}) + "\n")
         self.accelerator.log(dict(numbers), step=step)
 
 

@@ -206,10 +206,10 @@ class Loop:
             sums = {name: sums.get(name, 0.0) + value.detach() / len(batches) for name, value in losses.items()}
             if loss.requires_grad:  # not if a process has no share of a small batch
                 (loss / len(batches) if len(batches) > 1 else loss).backward()  # type: ignore[no-untyped-call]
-        told = torch.stack(
+        local = torch.stack(
             [*(value.double() for value in sums.values()), torch.tensor(float(stopping)).to(loss).double()]
         )
-        *values, asked = together.mean_of_all(told).tolist()
+        *values, asked = together.mean_of_all(local).tolist()
         if not all(math.isfinite(value) for value in values):
             raise self._not_finite("loss", values[0], rate)
         together.average_gradients(self.parameters.values())

@@ -52,7 +52,7 @@ class Calibration:
         )
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """The calibration in words, to follow "probabilities"."""
         return (
             f"are calibrated on {self.pairs:,} dev pairs, temperature {self.temperature:.2f}: their cross-entropy on "

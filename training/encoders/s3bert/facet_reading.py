@@ -38,7 +38,7 @@ class FacetReading:
         return self.similarity is not None and not self.reliable
 
     @property
-    def told_measured(self) -> str:
+    def measured_text(self) -> str:
         """The measured value as shown to a reader: in brackets if it is vacuous, a dash if there is none."""
         if self.measured is None:
             return "–"

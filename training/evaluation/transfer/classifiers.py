@@ -263,10 +263,10 @@ class Learner:
             size = len(folds)  # a GPU is faster with few large products
         parts = [slice(start, start + size) for start in range(0, len(folds), size)]
         blocks = [_Block(folds[part], penalties[part], first, multiply) for part in parts]
-        told = time.monotonic()
+        logged = time.monotonic()
         for passes, learning in _learn(blocks, self.features, classes, self.n_classes):
-            if time.monotonic() - told >= EVERY:
-                told = time.monotonic()
+            if time.monotonic() - logged >= EVERY:
+                logged = time.monotonic()
                 still = f"{learning} of {penalties.size} classifiers still improve"
                 log.info("training %s: %s, pass %d, %s", self.name, which, passes, still)
         accuracy = torch.cat([block.accuracy for block in blocks]).cpu().numpy()

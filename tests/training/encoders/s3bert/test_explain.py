@@ -161,7 +161,7 @@ def test_what_neither_graph_has_does_not_stand_out():
     graphs = [decode("(c / chase-01 :ARG0 (d / dog) :ARG1 (t / cat))"), decode("(c / chase-01 :ARG1 (d / dog))")]
     (pair,) = explain_graphs([tuple(graphs)])
     found = with_graphs(readings(negations=(1, 1.0), frames=(1, 1.0), concepts=(0.8, 0.8)), pair)
-    assert [(reading.told_measured, reading.mark) for reading in found.facets] == [
+    assert [(reading.measured_text, reading.mark) for reading in found.facets] == [
         ("(1.00)", ""), ("1.00", "highest"), ("0.80", "lowest")]  # fmt: skip
     assert found.headline == (
         "Measured highest in frames (1.00), lowest in concepts (0.80). What the words tell does not show in negations."
