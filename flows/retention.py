@@ -270,12 +270,12 @@ def delete_by_age(settings: Project, store: Store) -> None:
         say(f"Deleted what is older than {days}: {in_words(obsolete, extent)}.")
 
 
-def in_words(found: Obsolete, extent: Extent) -> str:
-    """Return what was found, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB"."""
-    parts = [counted(len(found.garbage.files), "file") + " of the store"]
-    parts += [counted(len(found.releases), "release")] if extent.releases else []
-    if found.records:
-        parts.append(f"the record{'s' * (len(found.records) != 1)} of {counted(len(found.records), 'build')}")
-    parts.append(f"the page{'s' * (len(found.builds) != 1)} and logs of {counted(len(found.builds), 'build')}")
-    parts += [counted(len(found.trainings), "training")] if extent.trainings else []
-    return f"{', '.join(parts[:-1])} and {parts[-1]}, {found.bytes / 1e6:.1f} MB"
+def in_words(obsolete: Obsolete, extent: Extent) -> str:
+    """Return what is obsolete, such as "3 files of the store and the pages and logs of 2 builds, 5.1 MB"."""
+    parts = [counted(len(obsolete.garbage.files), "file") + " of the store"]
+    parts += [counted(len(obsolete.releases), "release")] if extent.releases else []
+    if obsolete.records:
+        parts.append(f"the record{'s' * (len(obsolete.records) != 1)} of {counted(len(obsolete.records), 'build')}")
+    parts.append(f"the page{'s' * (len(obsolete.builds) != 1)} and logs of {counted(len(obsolete.builds), 'build')}")
+    parts += [counted(len(obsolete.trainings), "training")] if extent.trainings else []
+    return f"{', '.join(parts[:-1])} and {parts[-1]}, {obsolete.bytes / 1e6:.1f} MB"

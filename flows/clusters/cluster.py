@@ -104,11 +104,11 @@ class Capacity:
 
 def capacity(settings: ClusterSettings) -> Capacity:
     """Return the capacity of a local cluster before it is started."""
-    found = len(gpus()) if settings.gpu_workers else 0
-    if found < settings.gpu_workers:
+    n_gpus = len(gpus()) if settings.gpu_workers else 0
+    if n_gpus < settings.gpu_workers:
         raise NoGpu(
-            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {found or 'no'} "
-            f"GPU{'' if found == 1 else 's'}: lower it, or give the address of a cluster that has them."
+            f"[cluster] asks for gpu_workers = {settings.gpu_workers}, but this machine has {n_gpus or 'no'} "
+            f"GPU{'' if n_gpus == 1 else 's'}: lower it, or give the address of a cluster that has them."
         )
     cpu = settings.workers or CPU_COUNT
     return Capacity(cpu + settings.gpu_workers, settings.gpu_workers, cpu, reserved=True)
@@ -148,10 +148,10 @@ def check_gpu(settings: ClusterSettings, available: Capacity, stages: Sequence[s
 def unused_gpus(settings: ClusterSettings, chain: Chain, stages: Sequence[str]) -> str:
     """Return a sentence on GPUs of this machine that no worker would use, though a stage could; else nothing."""
     able = [stage for stage in stages if chain.device(stage) == "auto"]
-    if settings.gpu_workers or not able or not (found := len(gpus())):
+    if settings.gpu_workers or not able or not (count := len(gpus())):
         return ""
     return (
-        f"No worker uses the GPU{'s' if found > 1 else ''} of this machine: set gpu_workers = {found} in [cluster] for "
+        f"No worker uses the GPU{'s' if count > 1 else ''} of this machine: set gpu_workers = {count} in [cluster] for "
         f"{', '.join(f'[{stage}]' for stage in able)}."
     )
 

@@ -94,8 +94,8 @@ class DataView(View):
         else:
             frame = store.scan(name, release.versions[name])
         with decoding(JOINED if name == "pairs" else name, store.location):
-            values, found = _page(frame, store, release, query)
-        data = {"rows": values["total"], "page": values["page"], "found": found.to_dicts()}
+            values, rows = _page(frame, store, release, query)
+        data = {"rows": values["total"], "page": values["page"], "found": rows.to_dicts()}
         return Answer(asked | values, {"release": release.number, "table": name} | data)
 
 
@@ -157,8 +157,8 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
         words, own = (pl.col(of).str.to_lowercase().str.contains(text, literal=True) for of in ("text", pl.String))
         parts = [] if "sentence_a" in columns else [own]
         if ends := _ends(columns):
-            found = store.read("sentences", release.versions["sentences"], where=words)
-            parts.append(pl.col(ends).is_in(found["sentence_id"].implode()))
+            sentences = store.read("sentences", release.versions["sentences"], where=words)
+            parts.append(pl.col(ends).is_in(sentences["sentence_id"].implode()))
         frame = frame.filter(pl.any_horizontal(parts))
     return frame
 

@@ -63,8 +63,8 @@ class Query:
         """Return a parameter that names something; a SettingsError when nothing has that name."""
         value = self.text(name, default)
         if value and value != default and value not in among:
-            known = f"choose from {', '.join(among)}" if among else "there is none"
-            raise UnknownName(f"There is no {name} {value!r}; {did_you_mean(value, among, known)}.")
+            choices = f"choose from {', '.join(among)}" if among else "there is none"
+            raise UnknownName(f"There is no {name} {value!r}; {did_you_mean(value, among, choices)}.")
         return value
 
     def number(self, name: str, default: float | None = None) -> float | None:

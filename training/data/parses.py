@@ -96,7 +96,7 @@ class ParsedSentences:
         return cls._of(table, texts, pinned.name, weights=weights)
 
     @classmethod
-    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, where: str, **known: str) -> Self:
+    def _of(cls, table: pl.DataFrame, texts: Sequence[str] | None, where: str, **recorded: str) -> Self:
         if texts is not None:
             table = table.filter(pl.col("text").is_in(pl.Series(texts, dtype=pl.String).implode()))
         if not table.height:
@@ -109,7 +109,7 @@ class ParsedSentences:
             several = f"parsers ({', '.join(names)})" if len(names) > 1 else f"versions of {names[0]}"
             raise SeveralParsers(f"{where} has {cls.WHAT} from several {several}: build again with one.")
         parses = table.select("text", *cls.WORDS, *cls.POSITIONS).unique("text").sort("text")
-        return cls(parses, **(parsers.row(0, named=True) | known))
+        return cls(parses, **(parsers.row(0, named=True) | recorded))
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,12 +184,12 @@ def _difference(training: Mapping[str, Any], plan: TrainingPlan) -> str:
     # A searched setting has the value that was chosen; the values that were tried must be the same.
     searched = {name for name in plan.settings.search if f"search.{name}" in before}
     # Settings of both versions. A table among them, such as `finish`, may be missing on one side.
-    known = (training["settings"].keys() & type(plan.settings).model_fields) - {"loop", *UNDECISIVE}
+    in_both = (training["settings"].keys() & type(plan.settings).model_fields) - {"loop", *UNDECISIVE}
     changed = [
         # A list of facets or corpora would make the message too long.
         name if isinstance(value, list) else f"{name} {json.dumps(before.get(name))}, now {json.dumps(value)}"
         for name, value in (dict.fromkeys(before) | now).items()
-        if (name.partition(".")[0] in known or (name in before and name in now))
+        if (name.partition(".")[0] in in_both or (name in before and name in now))
         and before.get(name) != value
         and name.removeprefix("loop.") not in searched
     ]

@@ -105,10 +105,10 @@ class EncoderSettings(Trainable):
 
     @model_validator(mode="after")
     def _check_search(self) -> Self:
-        known = (*OF_LOOP, *self.OWN_SEARCHED)
+        searchable = (*OF_LOOP, *self.OWN_SEARCHED)
         for name, values in self.search.items():
-            if name not in known:
-                raise UnknownName(f"search cannot vary {name!r}; it can vary: {', '.join(known)}")
+            if name not in searchable:
+                raise UnknownName(f"search cannot vary {name!r}; it can vary: {', '.join(searchable)}")
             if not values or len(set(values)) < len(values):
                 raise RepeatedValue(
                     f"search.{name} must be a list of values that differ from one another, got {list(values)}"
@@ -259,21 +259,21 @@ class PairSettings(TunedSettings):
             )
         return self.labels or tuple(counts)
 
-    def _check_labels(self, known: Collection[str]) -> None:
+    def _check_labels(self, labels: Collection[str]) -> None:
         """Check that every label occurs in the training pairs."""
-        if unknown := [name for name in self.labels if name not in known]:
+        if unknown := [name for name in self.labels if name not in labels]:
             raise UnknownLabel(
                 f"`labels` of the encoder {self.name!r} names {unknown[0]!r}, which no training pair has; there are: "
-                f"{', '.join(known) or 'none'}."
+                f"{', '.join(labels) or 'none'}."
             )
 
-    def _positive(self, known: Collection[str]) -> str:
+    def _positive(self, labels: Collection[str]) -> str:
         """Return which of the labels of the training pairs is the positive one."""
-        label = self.positive_among(known)
+        label = self.positive_among(labels)
         if label is None:
             raise UnknownLabel(
                 f"No training pair of the encoder {self.name!r} has the label {self._positive_in_words}; set it to one "
-                f"of: {', '.join(known)}."
+                f"of: {', '.join(labels)}."
             )
         if label != self.positive_label:
             log.info("the positive label is %r: no pair has the label %s", label, self._positive_in_words)

@@ -63,8 +63,8 @@ def read_sentences(
         some = [inputs[position] for position in part]
         stored = zip(part, some, parses.find(some), strict=True)
         # A sentence to train on that the parser rejected has no structure, as in the store.
-        known = {normalise(text): parse for at, text, parse in stored if parse is not None or at < len(texts)}
-        transformer.parses.update(known)
+        parsed = {normalise(text): parse for at, text, parse in stored if parse is not None or at < len(texts)}
+        transformer.parses.update(parsed)
         features: dict[str, Any] = transformer.preprocess(some)
         real = features["attention_mask"].bool()
         ids += [row[mask].numpy().astype(np.int32) for row, mask in zip(features["input_ids"], real, strict=True)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _ENCODED_AT_ONCE = 1024  # texts between progress updates: enough to sort by length, seconds on a slow machine
 _KEPT = 200_000
 """Number of parses that are kept of each parser; each takes some 2 kB."""
-FoundParses = dict[Hashable, ParseCache]
+ParseCaches = dict[Hashable, ParseCache]
 """Parser → the cache that encoders with it share."""
 
 Embed = Callable[..., NDArray[np.float32]]
@@ -56,9 +56,11 @@ class Embedder:
     The source is that of most of the sentences: its parses are reused, and those of encoders evaluated before.
     """
 
-    def __init__(self, folder: Path, name: str, source: Source | None = None, found: FoundParses | None = None) -> None:
+    def __init__(
+        self, folder: Path, name: str, source: Source | None = None, parses: ParseCaches | None = None
+    ) -> None:
         self.model = load_encoder(folder)
-        reuse_parses(self.model, source, {} if found is None else found)
+        reuse_parses(self.model, source, {} if parses is None else parses)
         self.folder, self.name = folder, name
         self.routes = routes_in(folder)
         self._vectors: dict[str | None, dict[str, NDArray[np.float32]]] = {}
@@ -75,13 +77,13 @@ class Embedder:
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
 
-def reuse_parses(encoder: "SentenceTransformer", source: Source | None, found: FoundParses) -> None:
+def reuse_parses(encoder: "SentenceTransformer", source: Source | None, parses: ParseCaches) -> None:
     """Let an encoder with a parser use the parses that are there already: of a source, and of encoders before it."""
     from training.modules.structured_transformer import StructuredTransformer
 
     if isinstance(transformer := encoder[0], StructuredTransformer):
         made_by = type(transformer), transformer.made_by
-        transformer.parses, transformer.most_parses = found.setdefault(made_by, transformer.parses), _KEPT
+        transformer.parses, transformer.most_parses = parses.setdefault(made_by, transformer.parses), _KEPT
         stored = None if source is None else _of_its_parser(source, transformer)
         transformer.stored = None if stored is None else stored.find
 
@@ -114,7 +116,7 @@ class Shared:
     """
 
     def __init__(self) -> None:
-        self.parses: FoundParses = {}
+        self.parses: ParseCaches = {}
         self._folder: Path | None = None
         self._start: Embedder | None = None
         self._of_start: dict[Hashable, Any] = {}

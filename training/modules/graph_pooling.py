@@ -51,16 +51,16 @@ class Graph:
     relations: Tensor  # relation of each edge, (n_edges,), int64: 0 of a self-loop, 2l - 1 and 2l of label l
 
     @classmethod
-    def of(cls, heads: Tensor, labels: Tensor, known: Tensor, direction: Direction = "both") -> Self:
+    def of(cls, heads: Tensor, labels: Tensor, present: Tensor, direction: Direction = "both") -> Self:
         """Make the graph of a batch of trees: every tree edge, in both directions or one, and each word's self-loop.
 
         All are (n_sentences, n_words). Heads and labels, int64, count from 1, and 0 is padding; a root is its own head,
-        and this edge is only its self-loop. Words that are not `known`, padding and truncated ones, are no nodes, and
+        and this edge is only its self-loop. Words that are not `present`, padding and truncated ones, are no nodes, and
         edges to and from them are left out. The direction does not change the numbers of relations.
         """
         sentences, words = heads.shape
         count = sentences * words
-        nodes = known.flatten().nonzero()[:, 0]
+        nodes = present.flatten().nonzero()[:, 0]
         node_of = torch.full((count,), -1, dtype=torch.int64, device=heads.device)
         node_of[nodes] = torch.arange(len(nodes), device=heads.device)
         first = torch.arange(sentences, device=heads.device)[:, None] * words

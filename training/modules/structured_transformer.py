@@ -126,8 +126,8 @@ class StructuredTransformer(Transformer):
         texts = [text for text in every if len(text.split()) <= self.max_words and len(text) <= MOST_CHARACTERS]
         new = list(dict.fromkeys(text for text in texts if text not in self.parses))
         if self.stored is not None:
-            found = zip(new, self.stored(new), strict=True)
-            self.parses.update({text: parse for text, parse in found if parse is not None})
+            stored = zip(new, self.stored(new), strict=True)
+            self.parses.update({text: parse for text, parse in stored if parse is not None})
         if new := [text for text in new if text not in self.parses]:
             started = time.monotonic()
             self.parses.update(zip(new, self.parse_texts(new), strict=True))

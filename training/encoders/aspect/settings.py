@@ -125,24 +125,24 @@ class AspectSettings(TunedSettings):
             raise Conflict('objective "simcse" uses no labels, so it has no routes: leave `combine` out')
         return self
 
-    def with_aspects(self, known: Sequence[str]) -> Self:
+    def with_aspects(self, aspects: Sequence[str]) -> Self:
         """Return the settings with the aspects filled in from those in which texts have labels, sorted."""
-        if unknown := [name for name in self.aspects if name not in known]:
-            there_are = did_you_mean(unknown[0], known, f"there are: {', '.join(known) or 'none'}")
+        if unknown := [name for name in self.aspects if name not in aspects]:
+            there_are = did_you_mean(unknown[0], aspects, f"there are: {', '.join(aspects) or 'none'}")
             raise UnknownLabel(
                 f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; "
                 f"{there_are}."
             )
         if self.aspects:
             return self
-        if len(known) > 1 and self.combine is None:
+        if len(aspects) > 1 and self.combine is None:
             raise Conflict(
-                f"the texts have labels in {len(known)} aspects ({', '.join(known)}): name one in `aspects` of the "
+                f"the texts have labels in {len(aspects)} aspects ({', '.join(aspects)}): name one in `aspects` of the "
                 f"encoder {self.name!r}, or set `combine` to use several."
             )
-        if len(known) == 1 and self.combine is not None:
+        if len(aspects) == 1 and self.combine is not None:
             raise Conflict(
                 f"`combine` of the encoder {self.name!r} is {self.combine!r}, but the texts have labels in only one "
-                f"aspect ({known[0]}): leave it out."
+                f"aspect ({aspects[0]}): leave it out."
             )
-        return self.model_copy(update={"aspects": tuple(known)})
+        return self.model_copy(update={"aspects": tuple(aspects)})

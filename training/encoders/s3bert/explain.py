@@ -125,15 +125,15 @@ def _readings(
 ) -> tuple[FacetReading, ...]:
     readings = []
     for facet, similarity, predicted in zip(layout.facets, similarities.tolist(), predictions.tolist(), strict=True):
-        known = facet.reliability or Reliability(pairs=0)
+        of_dev = facet.reliability or Reliability(pairs=0)
         readings.append(
             FacetReading(
                 name=facet.name,
                 similarity=min(similarity, 1.0),
                 prediction=None if math.isnan(predicted) else predicted,
                 standing=facet.standing(similarity),
-                spearman=known.spearman,
-                interval=None if known.low is None or known.high is None else (known.low, known.high),
+                spearman=of_dev.spearman,
+                interval=None if of_dev.low is None or of_dev.high is None else (of_dev.low, of_dev.high),
                 reliable=facet.is_clear,
             )
         )

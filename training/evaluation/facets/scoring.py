@@ -86,8 +86,8 @@ def score_facets(
 
 def count_verdicts(rows: Sequence[Mapping[str, Any]], baseline: str) -> dict[str, int]:
     """Return how many facets are above a baseline, how many below, and how many unclear; none is undefined."""
-    known = [row["differences"][baseline] for row in rows if None not in {row["encoder"], row[baseline]}]
-    verdicts = [*map(tell_verdict, known)]
+    defined = [row["differences"][baseline] for row in rows if None not in {row["encoder"], row[baseline]}]
+    verdicts = [*map(tell_verdict, defined)]
     return {verdict: verdicts.count(verdict) for verdict in ("above", "below", "unclear")}
 
 

@@ -52,41 +52,41 @@ class JudgedSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Judged pairs that were found."""
+class JudgedSets:
+    """The judged pairs of a job."""
 
-    sets: list[JudgedSet] = field(default_factory=list)  # sets that are scored
+    scored: list[JudgedSet] = field(default_factory=list)  # sets that are scored
     learnt: list[JudgedSet] = field(default_factory=list)  # dev pairs of the corpora that it was trained on
     skipped: list[str] = field(default_factory=list)  # what has two labels and is not scored, a sentence each
     foreign: list[str] = field(default_factory=list)  # what does not have two labels, a clause each
     others: dict[str, int] = field(default_factory=dict)  # split not used in the training → its number of pairs
 
 
-def find_sets(subject: Subject) -> Found:
+def find_sets(subject: Subject) -> JudgedSets:
     """Read the judged pairs of a job."""
-    found, named = Found(), subject.settings.get("positive_label")
+    sets, named = JudgedSets(), subject.settings.get("positive_label")
     if subject.judged is not None:
-        _of_corpora(subject.judged, subject, named, found)
+        _of_corpora(subject.judged, subject, named, sets)
     rated = [_of_ratings(rated, named) for rated in subject.rating_sets]
     for judged in filter(None, (*rated, *(_of_task(task, named) for task in subject.tasks))):
-        taken = any(judged.name == other.name for other in found.sets)
-        found.sets.append(replace(judged, name=f"{judged.name} (evaluation set)") if taken else judged)
-    return found
+        taken = any(judged.name == other.name for other in sets.scored)
+        sets.scored.append(replace(judged, name=f"{judged.name} (evaluation set)") if taken else judged)
+    return sets
 
 
-def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, found: Found) -> None:
+def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, sets: JudgedSets) -> None:
     """Add the corpora of a release or an export."""
     for corpus, labels in judged.labels_by_corpus.items():
         if (both := _two_labels(labels, named)) is not None:
-            _of_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, found)
+            _of_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, sets)
         elif len(labels) == 2:
-            found.skipped.append(
+            sets.skipped.append(
                 f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
                 f"a paraphrase ({', '.join(POSITIVE)}); name them 1 and 0."
             )
         else:
             listed = ", ".join(map(repr, labels[:5])) + (" and more" if len(labels) > 5 else "")
-            found.foreign.append(f"pairs of {corpus} have the labels {listed}")
+            sets.foreign.append(f"pairs of {corpus} have the labels {listed}")
 
 
 def _two_labels(labels: Sequence[str], named: str | None) -> tuple[str, str] | None:
@@ -95,7 +95,7 @@ def _two_labels(labels: Sequence[str], named: str | None) -> tuple[str, str] | N
     return None if positive is None else (positive, next(label for label in labels if label != positive))
 
 
-def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subject: Subject, found: Found) -> None:
+def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subject: Subject, sets: JudgedSets) -> None:
     """Add one corpus: its dev pairs where it was trained on, its pairs of the split where it is scored."""
     job = subject.job
     trained = subject.settings.get("splits") or ("train", "dev")
@@ -105,15 +105,15 @@ def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subjec
     splits = data.by_split
     dev = _pairs_of(data, dev_split, labels[0]) if dev_split in splits else None
     if dev is not None and corpus in subject.training.get("corpora", ()):
-        found.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
+        sets.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
     if job.split not in splits:
         there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
-        found.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
+        sets.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
         return
-    found.sets.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, labels[0]), dev))
+    sets.scored.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, labels[0]), dev))
     for split, count in splits.items():
         if split not in {*trained, job.split}:
-            found.others[split] = found.others.get(split, 0) + count
+            sets.others[split] = sets.others.get(split, 0) + count
 
 
 def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:

@@ -22,7 +22,7 @@ from training.evaluation.figures import draw_precision, draw_reliability
 from training.evaluation.items import ItemScores, Scale, numbers_of, pair_scores, read_items, read_sets
 from training.evaluation.measures import BINS, MEANS, MEASURES, THRESHOLDED, Scored, reliability, without_looking
 from training.evaluation.models import Embed, Models
-from training.evaluation.paraphrase.sets import Found, JudgedPairs, JudgedSet, find_sets
+from training.evaluation.paraphrase.sets import JudgedPairs, JudgedSet, JudgedSets, find_sets
 from training.evaluation.seen import seen_part, sets_chosen_by, tell_seen
 from training.evaluation.suites import Chapter, Figure, Result, Subject, Suite
 from training.evaluation.tables import NOTES, Column, ScoreTable, count, hundred, lines, mean_of, table
@@ -124,28 +124,28 @@ class ParaphraseSuite(Suite):
         "under [[evaluation]]"
     )
 
-    found: Found
+    judged: JudgedSets
     classifier: "PairClassifier | None"
     subject: Subject
 
     @classmethod
     def of(cls, subject: Subject) -> Self | None:
-        found = find_sets(subject)
-        if not found.sets:
-            message = f"Paraphrases cannot be scored. {' '.join([*found.skipped, *_sentences(found.foreign)])}"
-            if cls.name in subject.job.suites and (found.skipped or found.foreign):
+        judged = find_sets(subject)
+        if not judged.scored:
+            message = f"Paraphrases cannot be scored. {' '.join([*judged.skipped, *_sentences(judged.foreign)])}"
+            if cls.name in subject.job.suites and (judged.skipped or judged.foreign):
                 raise NothingToScore(f"{message} Evaluate on another split (--split), or add pairs.")
             learnt = subject.settings.get("labels", ())
-            if found.skipped or (found.foreign and len(learnt) == 2 and positive_of(learnt)):
+            if judged.skipped or (judged.foreign and len(learnt) == 2 and positive_of(learnt)):
                 log.warning("%s", message)
             return None
-        return cls(found, subject.classifier, subject)
+        return cls(judged, subject.classifier, subject)
 
     def score(self, models: Models) -> Result:
         judges = {"encoder": _Judge(models.encoder, self.classifier)}
         if models.start is not None:
             judges["start"] = _Judge(models.start, None)
-        found, sets, training = self.found, self.found.sets, self.subject.training
+        sets, training = self.judged.scored, self.subject.training
         calibration = self.classifier and self.classifier.calibration
         scored = [self._score_set(judged, judges) for judged in sets]
         means = {name: paired_mean([drawn[name] for _, drawn in scored]) for name in MEASURES}
@@ -157,7 +157,7 @@ class ParaphraseSuite(Suite):
             "mean": means["f1"],
             "means": means,
             "data": {judged.name: judged.pairs.digest() for judged in sets},
-            "skipped": [*found.skipped, *_sentences(found.foreign)],
+            "skipped": [*self.judged.skipped, *_sentences(self.judged.foreign)],
             "classifier": self.classifier
             and {
                 "labels": list(self.classifier.labels),
@@ -165,13 +165,13 @@ class ParaphraseSuite(Suite):
                 "calibrated_by": calibration.pairs if calibration else None,
             },
             "seen": seen_part(training, self.subject.job.split, of_release),
-            "others": dict(found.others),
+            "others": dict(self.judged.others),
             "chosen_by": [name for name in chosen_by if any(judged.name == name for judged in sets)],
         }
 
     def _score_set(self, judged: JudgedSet, judges: Mapping[str, _Judge]) -> tuple[dict[str, Any], dict[str, Drawn]]:
         pairs = judged.pairs
-        thresholds = {name: judge.threshold(judged, self.found.learnt) for name, judge in judges.items()}
+        thresholds = {name: judge.threshold(judged, self.judged.learnt) for name, judge in judges.items()}
         both = {name: judge.score(pairs, judged) for name, judge in judges.items()}
         scored = {name: Scored(pairs.positive, scores, thresholds[name]["value"]) for name, (scores, _) in both.items()}
         values = [each.measure() for each in scored.values()]

@@ -67,8 +67,8 @@ class Map:
     colours: Sequence[str]  # label that gives each point its colour; empty where it has none of the legend
     vectors: Mapping[str, NDArray[np.float32]]  # model → embeddings of the points
 
-    def draw(self, known: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
-        """Return the points with their places; `known` keeps projections by the digest of their vectors."""
+    def draw(self, projections: dict[str, NDArray[np.float64]]) -> pl.DataFrame:
+        """Return the points with their places; `projections` has those made before, by the digest of their vectors."""
         columns: dict[str, Any] = {
             "map": [self.entry["name"]] * len(self.texts),
             "text": list(self.texts),
@@ -78,10 +78,10 @@ class Map:
         for side, vectors in self.vectors.items():
             for method, project in methods().items():
                 key = f"{method} {hashlib.blake2b(vectors.tobytes()).hexdigest()}"
-                if key not in known:
-                    known[key] = fit_places(project(vectors, self.entry["seed"]))
+                if key not in projections:
+                    projections[key] = fit_places(project(vectors, self.entry["seed"]))
                 for axis, name in enumerate("xy"):
-                    columns[place_column(side, method, name)] = known[key][:, axis]
+                    columns[place_column(side, method, name)] = projections[key][:, axis]
         return pl.DataFrame(columns)
 
 

@@ -99,8 +99,8 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
         configuration = _configuration(network, settings)
         write_archive(finished, labels=labels, weights=network.state_dict(), configuration=configuration)
         learnt = {sentence.words for sentence in sentences}
-        known = sum(sentence.words in learnt for sentence in dev)
-        write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report, known=known))
+        seen = sum(sentence.words in learnt for sentence in dev)
+        write_text(finished / "README.md", render_card("training.parsers.srl/card.md", **report, seen=seen))
         sync_all(finished)  # before the record that says it is done
         write_json(finished / TRAINING_FILE, report)
 
