@@ -85,7 +85,7 @@ def _scores(runs: Sequence[Path]) -> dict[Path, dict[str, Any]]:
         try:
             scored = scored_suites(read_scores(run / METRICS_FILE))
             numbers = {suite.name: suite.headline(result) for suite, result in scored}
-            alike = {s.name: s.same_data(newest.setdefault(s.name, result), result) for s, result in scored}
+            alike = {s.name: newest.setdefault(s.name, result["data"]) == result["data"] for s, result in scored}
         except (FacetflowError, KeyError, TypeError):  # of another version
             continue
         elsewhere = [name for name, same in alike.items() if not same]

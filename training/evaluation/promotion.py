@@ -74,7 +74,7 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
         if name not in new["suites"] or name not in current["suites"]:
             continue
         suite, results = load_suite(name), (new["suites"][name], current["suites"][name])
-        if not suite.same_data(*results):
+        if results[0]["data"] != results[1]["data"]:
             raise ScoredDifferently(
                 "The two encoders were scored on different pairs; evaluate both on one release and split."
             )
@@ -92,13 +92,11 @@ def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
     """Return whether two `metrics.json` can be compared: by the same suites, each on the same pairs."""
     if new["format"] != current.get("format"):
         return False
-    judged = [name for name in PromotionSettings.model_fields if name in {*new["suites"], *current["suites"]}]
-    return all(
-        name in new["suites"]
-        and name in current["suites"]
-        and load_suite(name).same_data(new["suites"][name], current["suites"][name])
-        for name in judged
+    first, second = (
+        {name: result["data"] for name, result in scores["suites"].items() if name in PromotionSettings.model_fields}
+        for scores in (new, current)
     )
+    return first == second
 
 
 def current_run(runs: Path, name: str) -> Path | None:

@@ -229,11 +229,6 @@ class Suite(ABC):
         return []
 
     @classmethod
-    def same_data(cls, new: Result, current: Result) -> bool:
-        """Return whether two results are on the same data, so that their numbers can be compared."""
-        return bool(new["data"] == current["data"])
-
-    @classmethod
     def compared(cls, new: Result, current: Result) -> list[tuple[str, float, float]]:
         """Return (what, current, new) for each number that a promotion checks; by default all that both have."""
         return [
