@@ -2,6 +2,12 @@
 
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+Positions = NDArray[np.int64]
+"""Positions of texts, sentences or pairs among others, (n,)."""
+
 Part = Literal["u", "v", "|u-v|", "u*v"]
 """Inputs of a classifier, made of the embeddings u and v. The last two are the same for (u, v) and (v, u)."""
 USUAL_PARTS: tuple[Part, ...] = ("u", "v", "|u-v|")

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from features.core.faults import SplitsOverlap
 from features.core.files import write_table
@@ -22,11 +21,11 @@ from features.core.wording import all_of, counted
 from features.sentences import leakage_key
 from training.data.releases import OpenRelease, choose_rows
 from training.progress import log
+from training.types import Positions
 
 TEXTS = ("text_a", "text_b")
 SENTENCES = ("sentence_a", "sentence_b")
 POSITIONS = ("first", "second")
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

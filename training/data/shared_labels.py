@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from features.core.draws import share_of
+from training.types import Positions
 
-Positions = NDArray[np.int64]
 How = Literal["all", "any"]
 
 
@@ -39,7 +39,7 @@ class AspectLabels:
         return cls(tuple(names.tolist()), matrix)
 
     @property
-    def frequencies(self) -> Positions:
+    def frequencies(self) -> NDArray[np.int64]:
         """Number of texts with each label, (n_labels,)."""
         return np.asarray(self.matrix.sum(axis=0), np.int64).reshape(-1)
 

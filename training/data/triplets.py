@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from training.data.shared_labels import How, Positions, SharedLabels
+from training.data.shared_labels import How, SharedLabels
+from training.types import Positions
 
 _TRIES = 8  # draws before all candidates are listed
 

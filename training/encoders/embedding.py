@@ -6,18 +6,16 @@ in pieces      embed each piece, forget its activations ── loss ── embed
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from training.encoders.backbone import Backbone, Tokens
 from training.loop import together
-
-Sentences = NDArray[np.int64]
+from training.types import Positions
 
 
 def embed_together(
-    backbone: Backbone, tokens: Tokens, sentences: Sentences, *, route: str | None = None, at_once: int | None = None
+    backbone: Backbone, tokens: Tokens, sentences: Positions, *, route: str | None = None, at_once: int | None = None
 ) -> Tensor:
     """Return the embeddings of some sentences, each embedded by one of the processes, with gradients, (n, d).
 
@@ -28,7 +26,7 @@ def embed_together(
     def embed_piece(piece: Tensor) -> Tensor:
         return backbone.embed(tokens, piece.cpu().numpy(), route)
 
-    def embed_share(some: Sentences) -> Tensor:
+    def embed_share(some: Positions) -> Tensor:
         if at_once is None or len(some) <= at_once or not torch.is_grad_enabled():
             return backbone.embed(tokens, some, route)
         order = np.argsort(tokens.lengths[some], kind="stable")

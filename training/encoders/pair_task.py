@@ -24,9 +24,9 @@ from training.modules.calibration import Calibration, calibrate
 from training.modules.pair_classifier import PairClassifier
 from training.progress import log
 from training.thresholds import LabelThreshold, best_f1, positive_of
+from training.types import Positions
 
 Settings = TypeVar("Settings", bound=PairSettings)
-Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Batch:
 
     first: Positions  # sentences a, (b,)
     second: Positions  # sentences b, (b,)
-    targets: Positions  # number of each pair's label among those of the classifier; -1 for none, (b,)
+    targets: NDArray[np.int64]  # number of each pair's label among those of the classifier; -1 for none, (b,)
     hard: Positions  # hard negatives of some sentences a, (h,); h may be 0
     table: "PairTable"  # the pairs that these are from
 

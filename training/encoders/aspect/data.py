@@ -12,11 +12,12 @@ from features.core.faults import NothingToLearn, NoTrainingData
 from features.core.wording import all_of, counted
 from training.data.labelled_texts import LabelledTexts
 from training.data.pair_tables import also_elsewhere
-from training.data.shared_labels import ChosenLabels, How, Positions, choose_labels
+from training.data.shared_labels import ChosenLabels, How, choose_labels
 from training.data.triplets import TripletMaker
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.settings import check_corpora
 from training.progress import log
+from training.types import Positions
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from features.core.faults import BackboneUnfit, NameNotAllowed
 from training.data.labelled_texts import LabelledTexts
-from training.data.shared_labels import Positions, SharedLabels
+from training.data.shared_labels import SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import Curriculum, Lesson, learnt_from, plan_lessons, resolved
 from training.encoders.aspect.settings import AspectSettings
@@ -42,6 +42,7 @@ from training.loop.task import Group, Judgement, decaying_matrices
 from training.nearest import neighbours_of, unit
 from training.objectives import info_nce_loss
 from training.ranking import MEASURES, judge
+from training.types import Positions
 
 AspectJob = TrainingJob[Source, AspectSettings]
 

@@ -17,8 +17,7 @@ from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.settings import check_corpora
 from training.loop.settings import LoopSettings
 from training.progress import log
-
-Positions = NDArray[np.int64]
+from training.types import Positions
 
 _LEAST_SHARE = 0.01
 _OF_LAYERS = ("layer_corpora", "layer_shares")

@@ -36,9 +36,8 @@ from training.loop.settings import LoopSettings
 from training.loop.task import Group, Judgement, decaying_matrices, parameters_of
 from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
 from training.progress import with_progress
+from training.types import Positions
 
-Pairs = NDArray[np.int64]
-Sentences = NDArray[np.int64]
 _CONSISTENT = 256  # pairs of a batch, at most, whose sentences are compared with one another
 _SHARE = 0.1  # of the facets in the squared length of an embedding of the encoder; about that before training
 
@@ -93,7 +92,7 @@ class MappedEmbeddings:
 
     eval = train
 
-    def embed(self, sentences: Sentences) -> Tensor:
+    def embed(self, sentences: Positions) -> Tensor:
         """Return the embeddings of some sentences, with gradients, (n, d)."""
         vectors = self.vectors[torch.from_numpy(sentences).to(self.device)]
         # The identity above the facets is left out of the product.
@@ -101,7 +100,7 @@ class MappedEmbeddings:
         return torch.cat([vectors, vectors @ facets.T], dim=1)
 
     @torch.no_grad()
-    def embed_many(self, sentences: Sentences) -> NDArray[np.float32]:
+    def embed_many(self, sentences: Positions) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences, without gradients, (n, d)."""
         return self.embed(sentences).cpu().numpy()
 
@@ -118,11 +117,11 @@ class TunedLayers:
         map_groups = [] if dense is None else _map_groups(dense)
         self.groups: Sequence[Group] = [*decaying_matrices(backbone.tuned_parameters()), *map_groups]
 
-    def embed(self, sentences: Sentences) -> Tensor:
+    def embed(self, sentences: Positions) -> Tensor:
         """Return the embeddings of some sentences, each by one of the processes, with gradients, (n, d)."""
         return embed_together(self.backbone, self.tokens, sentences)
 
-    def embed_many(self, sentences: Sentences) -> NDArray[np.float32]:
+    def embed_many(self, sentences: Positions) -> NDArray[np.float32]:
         """Return the embeddings of any number of sentences, without gradients, (n, d)."""
         return self.backbone.embed_many(self.tokens, sentences)
 
@@ -163,15 +162,15 @@ class Prepared:
     """Pairs as the loop takes them; training and dev pairs share one list of sentences."""
 
     teacher: Tensor  # the teacher's embeddings of the sentences, (n_texts, t), float32
-    first: NDArray[np.int64]  # positions of sentences a, (n_pairs,)
-    second: NDArray[np.int64]  # positions of sentences b, (n_pairs,)
+    first: Positions  # positions of sentences a, (n_pairs,)
+    second: Positions  # positions of sentences b, (n_pairs,)
     targets: Tensor  # values of the metrics, (n_pairs, n_facets), float32
-    train: NDArray[np.int64]  # positions of the pairs to train on
+    train: Positions  # positions of the pairs to train on
     # those of them that batches are made of where sentences are encoded; the others are compared where both of their
     # sentences are in a batch
     drawn: DrawnPairs
-    near: NDArray[np.int64]  # those to train on that were not drawn at random
-    dev: NDArray[np.int64]  # positions of the pairs to choose the best model by; may be empty
+    near: Positions  # those to train on that were not drawn at random
+    dev: Positions  # positions of the pairs to choose the best model by; may be empty
     ratings: ChosenRatings | None = None  # to choose it by instead; None if its loss on the dev pairs decides
 
 
@@ -207,7 +206,7 @@ class S3bertTask:
         names = settings.facets or ()
         self._ordered_facets = [names.index(name) for name in settings.ordered_facets or names]
 
-    def batches(self, epoch: int) -> list[Pairs]:
+    def batches(self, epoch: int) -> list[Positions]:
         """Return the batches of an epoch, each the positions of its pairs."""
         loop, prepared = self.loop, self.prepared
         train = prepared.drawn.of_epoch(epoch) if self.embedder.encodes else prepared.train
@@ -218,7 +217,7 @@ class S3bertTask:
         chosen = epoch_batches(groups, batch_size=loop.batch_size, seed=loop.seed, epoch=epoch)
         return [train[batch] for batch in chosen]
 
-    def losses(self, batch: Pairs) -> dict[str, Tensor]:
+    def losses(self, batch: Positions) -> dict[str, Tensor]:
         """Return the loss, decomposition, consistency and, if asked for, ordering of a batch.
 
         Each sentence is encoded once, by one of the processes, for all pairs that were measured among those of the
@@ -226,7 +225,7 @@ class S3bertTask:
         """
         return self._losses(batch, self._among)
 
-    def _losses(self, batch: Pairs, among: PairsAmong | None) -> dict[str, Tensor]:
+    def _losses(self, batch: Positions, among: PairsAmong | None) -> dict[str, Tensor]:
         """Return the losses of a batch; the decomposition is that of all given pairs among its sentences."""
         ends = np.concatenate([self.prepared.first[batch], self.prepared.second[batch]])
         sentences, positions = np.unique(ends, return_inverse=True)
@@ -236,7 +235,7 @@ class S3bertTask:
         left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(positions, 2))
         consistency = consistency_loss(embeddings[left], embeddings[right], teacher[left], teacher[right])
 
-        def among_them(pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:
+        def among_them(pairs: Positions) -> tuple[Tensor, Tensor, Tensor]:
             """Return the positions of both sentences of some pairs in the batch, and the targets."""
             ends = (np.searchsorted(sentences, side[pairs]) for side in (self.prepared.first, self.prepared.second))
             left, right = (torch.from_numpy(end).to(device) for end in ends)
