@@ -36,7 +36,7 @@ from features.store.releases import release_name
 from features.store.runs import RunRecord, record_name
 from features.store.scope import ShardKey
 from features.store.store import Garbage, Store
-from flows.pages.build_facts import newest_page, read
+from flows.pages.build_facts import newest_page, read_facts
 from flows.project import Project
 from flows.terminal import detail, say, warn
 from training.evaluation.promotion import current_runs, gone_runs
@@ -140,7 +140,7 @@ def find_old_builds(
         kept = _publishers(store, without) | {build.name for build in builds[-1:]}
         kept |= {page.parent.name} if page else set()
         replaced = [build for build in builds if build.name not in kept]
-        states = {build: facts.state for build in replaced if (facts := read(settings, build.name))}
+        states = {build: facts.state for build in replaced if (facts := read_facts(settings, build.name))}
         return _of_age([build for build in replaced if states.get(build) != "running"], older_than)
 
 

@@ -90,7 +90,7 @@ class ClusterWatch:
             return
         self._check_lost(workers, now)
         self._check_number(workers, now)
-        paused = {address for address, worker in workers.items() if _rests(worker)}
+        paused = {address for address, worker in workers.items() if _is_stuck(worker)}
         self._paused_since = {address: self._paused_since.get(address, now) for address in paused}
         for address in paused:
             if now - self._paused_since[address] > SAY_AFTER:
@@ -145,7 +145,7 @@ class ClusterWatch:
         name = str(worker["name"])
         held, limit = worker["metrics"].get("memory", 0), worker["memory_limit"]
         memory = f"{format_bytes(held)} of its {format_bytes(limit)} of memory"
-        rests = f"The worker {name!r} {self._where} is paused at {memory}"
+        state = f"The worker {name!r} {self._where} is paused at {memory}"
         what_to_set = (
             "raise memory_limit or lower workers in [cluster]"
             if self._address is None
@@ -153,11 +153,11 @@ class ClusterWatch:
         )
         if self._restarts[name] < MOST_RESTARTS:
             self._restarts[name] += 1
-            warn(f"{rests}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
+            warn(f"{state}, so Dask gives it no shard; it is restarted. To avoid this, {what_to_set}.")
             with suppress(Exception):  # whatever Dask raises for a worker that cannot be restarted
                 self._client.restart_workers([address], timeout=60)
                 return
-        raise TooLittleMemory(f"{rests}, so Dask gives it no shard: {what_to_set}, and run the same command.")
+        raise TooLittleMemory(f"{state}, so Dask gives it no shard: {what_to_set}, and run the same command.")
 
     def _run(self) -> None:
         while not self._ended.wait(_LOOK_EVERY):
@@ -175,6 +175,6 @@ class ClusterWatch:
                         self._answered = time.monotonic()
 
 
-def _rests(worker: Mapping[str, Any]) -> bool:
+def _is_stuck(worker: Mapping[str, Any]) -> bool:
     """Return whether a worker is paused without a shard, so that its memory will not change by itself."""
     return worker.get("status") == "paused" and not worker.get("metrics", {}).get("executing", 0)

@@ -45,15 +45,15 @@ def compare(
     here: Packages, workers: Mapping[str, Packages], needed: Collection[str], cluster: str, reported: set[str]
 ) -> None:
     """Compare the packages of each worker, by address, with those here; `reported` collects differences that may be."""
-    tell: defaultdict[str, list[str]] = defaultdict(list)
+    harmless: defaultdict[str, list[str]] = defaultdict(list)
     for worker, packages in workers.items():
         for package, lacks, differs, remedy in _differences(here, packages, needed):
             if package not in DECIDE or lacks:
                 raise OtherCode(
                     f"The worker {worker!r} {cluster} {differs}: {remedy}, start it again, and run the same command."
                 )
-            tell[differs].append(worker)
-    for difference, those in tell.items():
+            harmless[differs].append(worker)
+    for difference, those in harmless.items():
         if difference not in reported:
             reported.add(difference)
             others = f" (and {len(those) - 1} more)" if len(those) > 1 else ""

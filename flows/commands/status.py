@@ -48,7 +48,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         wanted = wanted_shards(settings, store)
     except FacetflowError:  # a damaged file of the store or of the project: a build says what is wrong
         wanted = None
-    contents = _found(store, wanted, runs) | {
+    contents = _store_contents(store, wanted, runs) | {
         "current_encoders": {name: str(run) for name, run in current.items()},
         "gone_encoders": {name: run.run for name, run in gone.items()},
         "shortfalls": [asdict(lack) for lack in lacking],
@@ -112,7 +112,7 @@ def _instead(settings: "Project", name: str, gone: "GoneRun") -> str:
     return f"the project file no longer has this encoder, so delete the link {str(gone.link)!r}"
 
 
-def _found(store: "Store", wanted: Mapping[str, Collection[Shard]] | None, runs: int) -> dict[str, Any]:
+def _store_contents(store: "Store", wanted: Mapping[str, Collection[Shard]] | None, runs: int) -> dict[str, Any]:
     from features.stages.registry import SOURCES, TABLES
     from features.store.unproven import unproven_pairs
 
@@ -137,11 +137,11 @@ def _found(store: "Store", wanted: Mapping[str, Collection[Shard]] | None, runs:
         "rejects": rejects.sort("stage", "code").to_dicts(),
         "unproven": unproven_pairs(store),
         "releases": [asdict(release) for release in store.releases()],
-        "runs": [_run(store, record) for record in store.runs()[:runs]],
+        "runs": [_run_entry(store, record) for record in store.runs()[:runs]],
     }
 
 
-def _run(store: "Store", record: "RunRecord") -> dict[str, Any]:
+def _run_entry(store: "Store", record: "RunRecord") -> dict[str, Any]:
     from flows.building.store_access import fate
 
     if record.state != "running":
@@ -215,7 +215,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     check_page(html, as_json=as_json)
     settings = load(project)
     store = Store.open(settings.store)
-    numbers = _compared([release.number for release in store.releases()], old, new)
+    numbers = _compared_releases([release.number for release in store.releases()], old, new)
     releases = [store.release(number) for number in numbers]
     difference = compare_releases(store, *releases)
     if html is not None:
@@ -234,7 +234,7 @@ def diff(project: Path, old: int | None, new: int | None, *, html: Path | None, 
     print_tables([*difference_tables(difference), *([drift_table(difference.drift)] if difference.drift else [])])
 
 
-def _compared(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
+def _compared_releases(releases: list[int], old: int | None, new: int | None) -> tuple[int, int]:
     if old is None and len(releases) > 1:
         old = releases[-2]
     if new is None and releases:

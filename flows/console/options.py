@@ -147,7 +147,7 @@ def _choose_project(context: click.Context, _parameter: click.Parameter, value: 
         context.obj = value / PROJECT_FILE if value.is_dir() else value
 
 
-def _be(level: Verbosity, _context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
+def _choose_verbosity(level: Verbosity, _context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 (click's)
     if value:
         set_verbosity(level)
 
@@ -164,14 +164,14 @@ COMMON = (
     click.Option(
         ["-q", "--quiet"],
         is_flag=True,
-        callback=partial(_be, Verbosity.QUIET),
+        callback=partial(_choose_verbosity, Verbosity.QUIET),
         expose_value=False,
         help="Print only results, warnings and errors.",
     ),
     click.Option(
         ["-v", "--verbose"],
         is_flag=True,
-        callback=partial(_be, Verbosity.VERBOSE),
+        callback=partial(_choose_verbosity, Verbosity.VERBOSE),
         expose_value=False,
         help="Print more about what is happening.",
     ),

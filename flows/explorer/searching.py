@@ -104,7 +104,7 @@ def embedded_texts(
     longer than the query waits.
     """
     among, column = query.text("among", session.texts), query.text("column")
-    key = (str(explainer.folder), among, column, most, *_changed(session, among))
+    key = (str(explainer.folder), among, column, most, *_state_of(session, among))
     searched, vectors = session.background.result_of(
         ("texts", *key),
         lambda tell: _embed(session, explainer, among, column, most, tell),
@@ -169,13 +169,13 @@ def _find(
     if shown:
         near = facet_cosines(query, VectorBlocks.of(vectors.vectors(list(best))), layout, shown).tolist()
     rows = [
-        row | {"plain_rank": ranks.get(at), "facets": _why(shown, cosines, layout, most=len(weights) or 2)}
+        row | {"plain_rank": ranks.get(at), "facets": _closest(shown, cosines, layout, most=len(weights) or 2)}
         for row, at, cosines in zip(rows_of(searched, best), best, near, strict=True)
     ]
     return rows, rows_of(searched, plain)
 
 
-def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *, most: int) -> list[dict[str, Any]]:
+def _closest(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *, most: int) -> list[dict[str, Any]]:
     """Return the similarity in some facets; of many, those in which the fewest dev pairs are as similar."""
     standing = {facet.name: facet.standing for facet in layout.facets}
     facets: list[dict[str, Any]] = [
@@ -185,7 +185,7 @@ def _why(names: Sequence[str], cosines: Sequence[float], layout: FacetLayout, *,
     return facets if len(facets) == most else sorted(facets, key=lambda facet: -(facet["standing"] or 0.0))[:most]
 
 
-def _changed(session: Session, among: str) -> list[int]:
+def _state_of(session: Session, among: str) -> list[int]:
     """Return what changes when a file, one in a folder, or the newest release does, so that it is read again."""
     path = Path(among).expanduser()
     if not among or not path.exists():

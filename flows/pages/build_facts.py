@@ -147,11 +147,11 @@ class FactKeeper:
         codes = _codes(self._store, expected)
         entries = []
         if self.facts.ingest is not None:
-            entries.append(_share(INGEST, self.facts.ingest["rows"], codes.get(INGEST, {}), limit))
+            entries.append(_quality_entry(INGEST, self.facts.ingest["rows"], codes.get(INGEST, {}), limit))
         for stage in self._stages.stages:
             made, counts = self._store.committed(stage.name), codes.get(stage.name, {})
             rows = sum(shard.rows for at, shard in made.items() if expected.get((stage.name, at)) == shard.fingerprint)
-            entries.append(_share(stage.name, rows + sum(counts.values()), counts, limit))
+            entries.append(_quality_entry(stage.name, rows + sum(counts.values()), counts, limit))
         return entries
 
     def _changes(self) -> tuple[list[dict[str, Any]], list[str]]:
@@ -179,10 +179,10 @@ class FactKeeper:
         self.facts.written = now()
         self.facts.shards = [asdict(shard) for shard in self._history.values()]
         if self._writable:  # warned once
-            self._writable = write(self._settings, self.facts)
+            self._writable = write_facts(self._settings, self.facts)
 
 
-def write(settings: Project, facts: BuildFacts) -> bool:
+def write_facts(settings: Project, facts: BuildFacts) -> bool:
     """Write the facts and page of a build, or warn, and return whether they were written."""
     build, content = settings.builds / facts.run_id, asdict(facts)
     try:
@@ -195,7 +195,7 @@ def write(settings: Project, facts: BuildFacts) -> bool:
     return True
 
 
-def read(settings: Project, run_id: str) -> BuildFacts | None:
+def read_facts(settings: Project, run_id: str) -> BuildFacts | None:
     """Return the facts of a build; None if there are none or they cannot be read."""
     try:
         content = json.loads((settings.builds / run_id / FACTS_FILE).read_text(encoding="utf-8"))
@@ -221,7 +221,7 @@ def end_killed(settings: Project, store: Store) -> None:
     for record in records:
         # The newest may have been killed between its record and its page.
         unfinished = record.state == "running" or record is records[0]
-        facts = read(settings, record.run_id) if unfinished else None
+        facts = read_facts(settings, record.run_id) if unfinished else None
         if facts is None or facts.state != "running":
             continue
         committed = {
@@ -238,7 +238,7 @@ def end_killed(settings: Project, store: Store) -> None:
         )
         facts.state, facts.message = ("killed", killed) if record.state == "running" else (record.state, record.message)
         facts.finished, facts.release, facts.written = record.finished, record.release, now()
-        write(settings, facts)
+        write_facts(settings, facts)
 
 
 def _settle(shard: dict[str, Any], *, committed: bool) -> None:
@@ -264,7 +264,7 @@ def _codes(store: Store, expected: Mapping[tuple[str, Shard], str]) -> dict[str,
     return by_stage
 
 
-def _share(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:
+def _quality_entry(stage: str, rows: int, codes: Mapping[str, int], limit: float) -> dict[str, Any]:
     rejected = sum(count for code, count in codes.items() if code not in LEFT_OUT)
     return {
         "stage": stage,

@@ -32,7 +32,7 @@ def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], obje
         try:
             state = flow(project_file=project_file, **parameters, return_state=True)
         except Exception as error:
-            raise _of_ours(error) from error
+            raise _cause_of(error) from error
         result = state.result(raise_on_failure=False)
         from prefect.events.worker import EventsWorker
 
@@ -42,7 +42,7 @@ def run_flow(flow_name: str, project_file: Path, check: Callable[[Project], obje
     return result
 
 
-def _of_ours(error: BaseException) -> BaseException:
+def _cause_of(error: BaseException) -> BaseException:
     """Return what ended a flow, from what Prefect raised when it could not report that to its server.
 
     A server that is gone must not hide why the flow failed; if the flow did not fail, the lost server is the error.

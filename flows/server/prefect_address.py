@@ -145,8 +145,8 @@ def server_does(what: str) -> "Iterator[SyncPrefectClient]":
         # PrefectException: what it is about was deleted meanwhile, which has no text of its own.
         # ValueError: not an answer of a Prefect server, such as the error page of a proxy.
         where = shown(get_current_settings().api.url or "the configured address")
-        said = str(getattr(error, "http_exc", error)).partition("\n")[0]
-        reason = without_passwords(said.rstrip(".")) or type(error).__name__
+        message = str(getattr(error, "http_exc", error)).partition("\n")[0]
+        reason = without_passwords(message.rstrip(".")) or type(error).__name__
         raise ServerRefused(f"The Prefect server at {where} did not {what} ({reason}).") from error
 
 

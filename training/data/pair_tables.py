@@ -85,7 +85,7 @@ class IndexedPairs:
     def export(self, path: Path) -> None:
         """Write pairs and texts as one table that `from_file` reads."""
         texts = pl.Series(self.texts, dtype=pl.String)
-        sides = (texts.gather(self.pairs[place]).alias(name) for name, place in zip(TEXTS, POSITIONS, strict=True))
+        sides = (texts.gather(self.pairs[end]).alias(name) for name, end in zip(TEXTS, POSITIONS, strict=True))
         write_table(self.pairs.select(*self.COLUMNS, *sides, pl.exclude(*self.COLUMNS, *POSITIONS)), path)
 
     def _with(self, rows: pl.DataFrame) -> Self:
@@ -94,9 +94,9 @@ class IndexedPairs:
         kept = np.zeros(len(self.texts), dtype=bool)
         kept[np.concatenate([rows[name].to_numpy() for name in POSITIONS])] = True
         used, moved = np.flatnonzero(kept), np.cumsum(kept) - 1
-        places = [pl.Series(name, moved[rows[name].to_numpy()], dtype=pl.Int64) for name in POSITIONS]
+        positions = [pl.Series(name, moved[rows[name].to_numpy()], dtype=pl.Int64) for name in POSITIONS]
         texts = tuple(self.texts[position] for position in used)
-        return replace(self, texts=texts, pairs=rows.with_columns(places), **self._of_texts(used))
+        return replace(self, texts=texts, pairs=rows.with_columns(positions), **self._of_texts(used))
 
     def _of_texts(self, positions: Positions) -> dict[str, Any]:
         """Return the fields with a value for each text, of some texts."""
@@ -172,23 +172,23 @@ def apart(data: Pairs, split: str, corpora: Sequence[str] = ()) -> tuple[Pairs, 
     return data.keep(~overlap).select(corpora=corpora), int(overlap.sum())
 
 
-def also_elsewhere(rows: pl.DataFrame, places: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:
+def also_elsewhere(rows: pl.DataFrame, ends: Sequence[str], texts: Sequence[str], split: str, what: str) -> pl.Series:
     """Return which rows of a split are also in another one, in any order of their texts, and log their number.
 
-    Texts that differ only in case or punctuation are the same here. A row has a split, and `places` of its texts. If
-    all rows of the split are also in another one, SplitsOverlap is raised.
+    Texts that differ only in case or punctuation are the same here. A row has a split; `ends` are the columns of its
+    texts. If all rows of the split are also in another one, SplitsOverlap is raised.
     """
     learnt = rows["split"] == split
 
-    def found(spellings: Sequence[str]) -> pl.Series:
+    def overlapping(spellings: Sequence[str]) -> pl.Series:
         numbers = pl.Series(spellings, dtype=pl.Categorical).to_physical().cast(pl.Int64)
-        ends = rows.select(numbers.gather(rows[place]).alias(place) for place in places)
-        keys = ends.select(pl.min_horizontal(*places) * 2**32 + pl.max_horizontal(*places)).to_series()
+        numbered = rows.select(numbers.gather(rows[end]).alias(end) for end in ends)
+        keys = numbered.select(pl.min_horizontal(*ends) * 2**32 + pl.max_horizontal(*ends)).to_series()
         return learnt & keys.is_in(keys.filter(~learnt).implode())
 
-    overlap = found([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
+    overlap = overlapping([leakage_key(text) or text for text in texts])  # what is marks alone is like no other
     if count := int(overlap.sum()):
-        spelt = int((overlap & ~found(texts)).sum())
+        spelt = int((overlap & ~overlapping(texts)).sum())
         spelling = f" ({spelt:,} with other case or punctuation)" if spelt else ""
         left_out = f"{counted(count, what)} of split {split!r}{spelling}"
         log.warning("not trained on, because also in another split: %s", left_out)

@@ -44,17 +44,17 @@ class ParsedSentences:
 
     table: pl.DataFrame  # `text`, and `WORDS` and `POSITIONS` as in the stage's table, sorted by text; none of rejects
     parser: str  # name of the parser, as in the column `parser`
-    _places: dict[str, int] = field(init=False, repr=False, compare=False)
+    _rows: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", {text: position for position, text in enumerate(self.table["text"])})
+        object.__setattr__(self, "_rows", {text: position for position, text in enumerate(self.table["text"])})
 
     def __len__(self) -> int:
         return self.table.height
 
     def find(self, texts: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the parse of each sentence, None if it has none."""
-        positions = [self._places.get(text) for text in texts]
+        positions = [self._rows.get(text) for text in texts]
         chosen = self.table[[position for position in positions if position is not None]]
         rows = chosen.select(*self.WORDS, *self.POSITIONS).iter_rows(named=True)
         return [None if position is None else next(rows) for position in positions]

@@ -81,7 +81,7 @@ def _search(
     """
     folder = plan.job.output / SEARCH
     task = make_task(points[0].settings)
-    if _known(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
+    if _read_tried(folder, points[0], plan.identity) is None and not together.from_first(task.judge() is not None):
         raise Conflict(
             "`search` chooses by the dev score, and there is none: give the corpora a dev split, name a set of ratings "
             "in `choose_by`, or leave `search` out."
@@ -99,11 +99,11 @@ def _search(
     tried: list[Tried] = []
     for number, point in enumerate(points, start=1):
         log.info("search, %d of %d: %s", number, len(points), point.name)
-        result = _known(folder, point, plan.identity)
+        result = _read_tried(folder, point, plan.identity)
         if result is None:
             _, loop = loop_at(point)
             with loop.saying_what_is_left():
-                result = _keep(folder, point, plan.identity, _run(loop, point))
+                result = _write_tried(folder, point, plan.identity, _run(loop, point))
         tried.append(result)
         values = [-math.inf if each.value is None else each.value for each in tried]
         best = values.index(max(values))
@@ -147,14 +147,14 @@ def _make_loop(
     return loop
 
 
-def _known(folder: Path, point: Point, identity: str) -> Tried | None:
+def _read_tried(folder: Path, point: Point, identity: str) -> Tried | None:
     """Return the result of a point that was tried before this process started; None if it has not been tried."""
     file = folder / point.name / _TRIED
     record = together.from_first(read_json(file) if together.rank() == 0 and file.is_file() else None)
     return Tried(**record["tried"]) if record is not None and record["identity"] == identity else None
 
 
-def _keep(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
+def _write_tried(folder: Path, point: Point, identity: str, outcome: Outcome) -> Tried:
     tried = Tried(
         dict(point.values),
         outcome.best_value if math.isfinite(outcome.best_value) else None,

@@ -168,9 +168,9 @@ class PairTask(Generic[Settings]):
         embeddings = embed_together(self.backbone, self.prepared.tokens, texts)
         return {"loss": self.loss(batch, embeddings, torch.from_numpy(positions).to(embeddings.device))}
 
-    def loss(self, batch: Batch, embeddings: Tensor, places: Tensor) -> Tensor:
+    def loss(self, batch: Batch, embeddings: Tensor, positions: Tensor) -> Tensor:
         """Return the loss of a batch, a scalar."""
-        left, right = embeddings[places].tensor_split(2)
+        left, right = embeddings[positions].tensor_split(2)
         return self.classification_loss(batch, left, right)
 
     def classification_loss(self, batch: Batch, left: Tensor, right: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class PairTask(Generic[Settings]):
         return cross_entropy(self.classifier(left, right), torch.from_numpy(batch.targets).to(left.device))
 
     def judge_pairs(self) -> dict[str, float]:
-        """Return `loss`, `accuracy` and the scores of `tell_apart` on the dev pairs; empty if there are none."""
+        """Return `loss`, `accuracy` and the scores of `separation_scores` on the dev pairs; empty if there are none."""
         if self.classifier is None or not len(self.prepared.dev):
             return {}
         logits, numbers = self._dev_logits(self.classifier)
@@ -191,7 +191,7 @@ class PairTask(Generic[Settings]):
         if self.settings.positive_label not in self.classifier.labels:
             return scores
         number = self.classifier.labels.index(self.settings.positive_label)
-        return scores | tell_apart(numbers == number, logits.double().softmax(dim=1)[:, number].numpy())
+        return scores | separation_scores(numbers == number, logits.double().softmax(dim=1)[:, number].numpy())
 
     def train(self) -> None:
         """Switch on dropout in the new modules, and in the tuned layers if the settings ask for it."""
@@ -210,7 +210,7 @@ class PairTask(Generic[Settings]):
         scores, by, ratings = self.judge_pairs(), self.settings.choose_by, self.prepared.ratings
         if ratings is None:
             return Judgement(scores, value=-scores[by] if by == BY_LOSS else scores[by]) if scores else None
-        correlation = ratings.score(self.backbone.embed_many(self.prepared.tokens, ratings.places))
+        correlation = ratings.score(self.backbone.embed_many(self.prepared.tokens, ratings.positions))
         return Judgement({"spearman": correlation, **scores}, value=correlation)
 
     @torch.no_grad()
@@ -237,7 +237,7 @@ class PairTask(Generic[Settings]):
         return classifier(left, right).float().cpu(), dev.targets
 
 
-def tell_apart(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:
+def separation_scores(positive: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> dict[str, float]:
     """Return how well the probabilities of being positive separate positive pairs from the others, (n_pairs,) each.
 
     That is `f1` at the best threshold and `average_precision`, in [0, 1]; empty if all pairs are positive, or none is;

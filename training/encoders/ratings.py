@@ -25,7 +25,7 @@ class ChosenRatings:
     rated: EvaluationPairs
     # once placed `among` the sentences of a training: those that are not trained on, which follow the ones that are
     further: tuple[str, ...] = ()
-    places: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # position of each of `texts`
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # position of each of `texts`
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -53,11 +53,11 @@ class ChosenRatings:
 
     def among(self, texts: Sequence[str]) -> Self:
         """Return the ratings placed among the sentences of a training, each once; log that they choose the model."""
-        positions = {text: position for position, text in enumerate(texts)}
-        further = tuple(text for text in self.texts if text not in positions)
-        positions |= {text: position for position, text in enumerate(further, start=len(texts))}
+        row_of = {text: position for position, text in enumerate(texts)}
+        further = tuple(text for text in self.texts if text not in row_of)
+        row_of |= {text: position for position, text in enumerate(further, start=len(texts))}
         log.info("the best model is chosen by %d rated pairs of %r", len(self.rated.scores), self.rated.name)
-        return replace(self, further=further, places=np.array([positions[text] for text in self.texts], dtype=np.int64))
+        return replace(self, further=further, positions=np.array([row_of[text] for text in self.texts], dtype=np.int64))
 
 
 def chosen_ratings(job: TrainingJob[Any, Any]) -> ChosenRatings | None:

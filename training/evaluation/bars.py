@@ -87,7 +87,7 @@ def tell_verdict(difference: Mapping[str, Any] | None) -> str:
     return "unclear" if difference is None else difference["verdict"]
 
 
-def tell(row: Row) -> str:
+def verdict_of(row: Row) -> str:
     """Return how the encoder compares with its start model, a dash where one of them has no score."""
     return UNDEFINED if None in {row["encoder"], row["start"]} else tell_verdict(row["difference"])
 
@@ -96,7 +96,7 @@ PAIRED = (
     Column("start model", "start", hundred),
     Column("encoder", "encoder", hundred),
     Column("95 % interval", "encoder_interval", ends),
-    Column("vs start model", "", tell),
+    Column("vs start model", "", verdict_of),
 )
 """Columns of a row that is paired."""
 
@@ -109,7 +109,7 @@ def with_mean(rows: Sequence[Row], mean: Row | None, name: str) -> list[Row]:
 def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
     """Draw paired scores as bars, with a phrase on each and marks for those of the start model, as HTML."""
     bars = [
-        Bar.of(row, phrase, {} if row["start"] is None else {_START.name: row["start"]}, tell(row))
+        Bar.of(row, phrase, {} if row["start"] is None else {_START.name: row["start"]}, verdict_of(row))
         for row, phrase in zip(rows, about, strict=True)
     ]
     return draw_bars(bars, [_START] if any(bar.marks for bar in bars) else [], of="this encoder", axis=axis)
@@ -117,5 +117,5 @@ def draw(rows: Sequence[Row], about: Sequence[str], axis: str) -> str:
 
 def figure_of(row: Row, about: str, after: str = "") -> Figure:
     """Return the figure of a paired score: a phrase on it, that of the start model, where it is known, and more."""
-    start = f" Start model: {hundred(row['start'])}. This encoder relative to it: {tell(row)}."
+    start = f" Start model: {hundred(row['start'])}. This encoder relative to it: {verdict_of(row)}."
     return Figure(hundred(row["encoder"]), f"{about}{'' if row['start'] is None else start}{after}")

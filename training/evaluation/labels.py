@@ -44,7 +44,7 @@ _COLUMNS = (
 )
 _LABEL_COLUMNS = (
     Column("label", "name"),
-    *(Column(counted, counted, count) for counted in ("pairs", "predicted")),
+    *(Column(key, key, count) for key in ("pairs", "predicted")),
     *(Column(title, title.lower(), hundred) for title in ("precision", "recall", "F1")),
 )
 

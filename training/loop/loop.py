@@ -160,7 +160,7 @@ class Loop:
         )
         if getattr(self.task, "begins_learnt", False) and settings.keep != "last" and not outcome.steps:
             self._judge(course)
-        epoch, position = self._place()
+        epoch, position = self._position()
         batches = self.task.batches(epoch)
         self.task.train()
         while outcome.steps < self.total_steps and not self._patience_exhausted():
@@ -230,7 +230,7 @@ class Loop:
 
     def _judge(self, course: Course) -> None:
         with self.keeper.judged():
-            judgement = _of_first(self.task.judge())
+            judgement = _first_judgement(self.task.judge())
         self.task.train()
         if judgement is None:
             return
@@ -261,7 +261,7 @@ class Loop:
             left -= steps
         return epochs
 
-    def _place(self) -> tuple[int, int]:
+    def _position(self) -> tuple[int, int]:
         step = self.outcome.steps
         for epoch, steps in enumerate(self.epochs):
             if step < steps:
@@ -309,7 +309,7 @@ class Loop:
             )
 
 
-def _of_first(judgement: Judgement | None) -> Judgement | None:
+def _first_judgement(judgement: Judgement | None) -> Judgement | None:
     if judgement is not None:  # numbers of numpy do not travel
         scores = {name: float(score) for name, score in judgement.scores.items()}
         judgement = Judgement(scores, float(judgement.value))

@@ -49,7 +49,7 @@ class VectorBlocks:
 
     Args:
         blocks: a column → its blocks, (n_block, d_column) each, of float32, float16 or int8.
-        places: column → its dimensions; together all dimensions of the embedding.
+        slices: column → its dimensions; together all dimensions of the embedding.
         ranges: lowest and highest value of each dimension, (2, d), of int8.
         rows: rows that have a vector, int64; None for all.
     """
@@ -57,12 +57,12 @@ class VectorBlocks:
     def __init__(
         self,
         blocks: Callable[[str], Sequence[NDArray[Any]]],
-        places: Mapping[str, slice],
+        slices: Mapping[str, slice],
         ranges: Vectors | None = None,
         rows: NDArray[np.int64] | None = None,
     ) -> None:
-        self._blocks, self._places, self._rows = blocks, places, rows
-        self.width = max(span.stop for span in places.values())
+        self._blocks, self._slices, self._rows = blocks, slices, rows
+        self.width = max(span.stop for span in slices.values())
         low = np.zeros(self.width, np.float32) if ranges is None else ranges[0]
         self._step = np.ones(self.width, np.float32) if ranges is None else (ranges[1] - low) / 255
         self._shift = low + (0 if ranges is None else 128.5) * self._step  # sentence-transformers rounds down
@@ -85,7 +85,7 @@ class VectorBlocks:
         sought = query[0] / max(float(np.linalg.norm(query[0, start:stop])), TINY)
         dots, squares = np.zeros((2, self._height), np.float32)
         with ThreadPoolExecutor(_THREADS) as pool:
-            for name, span in self._places.items():
+            for name, span in self._slices.items():
                 some = slice(max(start, span.start), min(stop, span.stop))
                 if some.start >= some.stop:
                     continue
@@ -106,7 +106,7 @@ class VectorBlocks:
         every = np.arange(self._height) if self._rows is None else self._rows
         wanted = every if rows is None else every[np.asarray(rows, np.int64)]
         vectors = np.empty((len(wanted), self.width), np.float32)
-        for name, span in self._places.items():
+        for name, span in self._slices.items():
             blocks = self._blocks(name)
             starts = np.cumsum([0, *map(len, blocks)])
             block_of = np.searchsorted(starts, wanted, side="right") - 1
@@ -118,7 +118,7 @@ class VectorBlocks:
 
     @cached_property
     def _height(self) -> int:
-        narrowest = min(self._places, key=lambda name: self._places[name].stop - self._places[name].start)
+        narrowest = min(self._slices, key=lambda name: self._slices[name].stop - self._slices[name].start)
         return sum(map(len, self._blocks(narrowest)))  # of a Parquet file, no wide column is read for that
 
 

@@ -11,7 +11,7 @@ from features.store.runs import RunRecord
 from features.store.store import Store
 from flows import project as project_file
 from flows.commands.status import diff, status
-from flows.pages.build_facts import FactKeeper, end_killed, read
+from flows.pages.build_facts import FactKeeper, end_killed, read_facts
 from flows.pages.build_page import render_build
 from flows.watching.shard_history import BuildHistory
 
@@ -65,7 +65,7 @@ def test_of_a_killed_build_the_tables_say_what_it_committed(built):
     built.store.record_run(dataclasses.replace(record, state="running"))
 
     end_killed(settings, built.store)
-    ended = read(settings, record.run_id)
+    ended = read_facts(settings, record.run_id)
     assert ended.state == "killed"
     assert Counter(shard["state"] for shard in ended.shards) == {"committed": 31, "waiting": 1}
     assert ended.shards[-1]["attempts"][0]["outcome"] == "lost"
@@ -82,7 +82,7 @@ def test_the_page_of_a_build_that_was_killed_after_its_record_says_how_it_ended(
     store.record_run(dataclasses.replace(record, state="done", release=3, message="Published release 3."))
 
     end_killed(settings, store)
-    ended = read(settings, record.run_id)
+    ended = read_facts(settings, record.run_id)
     assert (ended.state, ended.release, ended.message) == ("done", 3, "Published release 3.")  # or gc would keep it
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from features.core.types import RejectCode
-from flows.pages.build_facts import _share
+from flows.pages.build_facts import _quality_entry
 from flows.pages.build_page import Bar, draw_timeline, render_build
 
 STAGES = ("amr", "label_vectors", "metrics")
@@ -79,7 +79,7 @@ def test_the_stages_add_up_to_what_was_planned():
 
 def test_rows_that_are_left_out_for_the_sake_of_evaluation_are_counted_and_are_over_no_limit():
     codes = {RejectCode.BAD_LABEL: 9, RejectCode.LEAKED: 300, RejectCode.JOINS_SPLITS: 200}
-    page = render_build(facts("done", quality=[_share("ingest", 900, codes, 0.05)]))
+    page = render_build(facts("done", quality=[_quality_entry("ingest", 900, codes, 0.05)]))
     assert row(page, "ingest") == [
         "900",
         "9",

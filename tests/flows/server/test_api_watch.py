@@ -16,7 +16,7 @@ from prefect.settings import temporary_settings as prefect_settings
 from features.core.errors import RunError
 from flows.server import api_watch
 from flows.server.api_watch import ApiWatch
-from flows.server.local_run import _of_ours
+from flows.server.local_run import _cause_of
 from flows.server.prefect_address import PRIVATE, standing
 from tests.flows.server.conftest import serving
 
@@ -127,15 +127,15 @@ def test_what_ended_a_flow_is_not_hidden_by_a_server_that_cannot_be_told():
 
     with pytest.raises(httpx.ConnectError) as raised:
         flow()
-    assert str(_of_ours(raised.value)) == "The Dask cluster is gone."
-    assert "no longer answers" in str(_of_ours(httpx.ConnectError("All connection attempts failed")))
+    assert str(_cause_of(raised.value)) == "The Dask cluster is gone."
+    assert "no longer answers" in str(_cause_of(httpx.ConnectError("All connection attempts failed")))
     failing = httpx.Response(500)
     told = PrefectHTTPStatusError("Server error", request=httpx.Request("POST", "http://server/api"), response=failing)
-    assert "answered with 500, as with a full disk" in str(_of_ours(told))
+    assert "answered with 500, as with a full disk" in str(_cause_of(told))
     told.__context__ = OSError(errno.ENOSPC, "No space left on device")
-    assert _of_ours(told) is told.__context__
+    assert _cause_of(told) is told.__context__
     other = ValueError("something else")
-    assert _of_ours(other) is other
+    assert _cause_of(other) is other
 
 
 def test_a_server_that_is_gone_before_the_flow_begins_is_named(monkeypatch):
@@ -150,7 +150,7 @@ def test_a_server_that_is_gone_before_the_flow_begins_is_named(monkeypatch):
         with pytest.raises(RuntimeError, match=r"^Failed to reach API") as raised:
             client.raise_for_api_version_mismatch()
         monkeypatch.delenv(PRIVATE, raising=False)
-        assert str(_of_ours(raised.value)).startswith(f"The Prefect server at {url} no longer answers: start it")
+        assert str(_cause_of(raised.value)).startswith(f"The Prefect server at {url} no longer answers: start it")
 
 
 @pytest.mark.slow

@@ -56,16 +56,16 @@ class RgcnTask(PairTask[RgcnSettings]):
             total += len(batch) * self.loss(batch, embeddings, positions).item()
         return {"loss": total / sum(map(len, batches))}
 
-    def loss(self, batch: Batch, embeddings: Tensor, places: Tensor) -> Tensor:
+    def loss(self, batch: Batch, embeddings: Tensor, positions: Tensor) -> Tensor:
         """Return the loss of a batch by the objective; arguments as in `PairTask.loss`."""
-        left, right = embeddings[places[: len(batch)]], embeddings[places[len(batch) : 2 * len(batch)]]
+        left, right = embeddings[positions[: len(batch)]], embeddings[positions[len(batch) : 2 * len(batch)]]
         if self.classifier is not None:
             return self.classification_loss(batch, left, right)
         if self.teacher is not None:
             targets = (self.teacher[torch.from_numpy(side)].to(left.device) for side in (batch.first, batch.second))
             return consistency_loss(left, right, *targets)
         masked = torch.from_numpy(batch.table.masked(batch)).to(left.device)
-        return info_nce_loss(left, embeddings[places[len(batch) :]], masked, self.settings.temperature)
+        return info_nce_loss(left, embeddings[positions[len(batch) :]], masked, self.settings.temperature)
 
 
 class RgcnTraining(PairTraining[RgcnSettings, Parses]):

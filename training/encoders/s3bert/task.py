@@ -261,7 +261,7 @@ class S3bertTask:
         loss, ratings = self._dev_loss(), self.prepared.ratings
         if ratings is None:
             return Judgement(loss, value=-loss["loss"]) if loss else None
-        correlation = ratings.score(self.embedder.embed_many(ratings.places))
+        correlation = ratings.score(self.embedder.embed_many(ratings.positions))
         return Judgement({"spearman": correlation, **loss}, value=correlation)
 
     def _dev_loss(self) -> dict[str, float]:

@@ -161,7 +161,7 @@ def _kept_tokens(plan: TrainingPlan, start: StartEmbeddings, prepared: Prepared,
     """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
     settings = cast("S3bertSettings", plan.settings)
     pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])
-    rated = [prepared.ratings.places] if prepared.ratings else []
+    rated = [prepared.ratings.positions] if prepared.ratings else []
     used = np.unique(np.concatenate([prepared.first[pairs], prepared.second[pairs], *rated]))
     tokens = start.tokens.only(used)
     trained_on = prepared.drawn.count(settings.loop)

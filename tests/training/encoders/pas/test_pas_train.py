@@ -31,7 +31,7 @@ from features.sentences import normalise
 from training.data.parses import Frames
 from training.encoders.backbone import Backbone
 from training.encoders.loading import load_encoder
-from training.encoders.pair_task import tell_apart
+from training.encoders.pair_task import separation_scores
 from training.encoders.pas.settings import PasSettings
 from training.encoders.pas.train import PasTraining, train
 from training.encoders.settings import training_labels
@@ -218,10 +218,10 @@ def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is
 
 def test_f1_is_that_of_the_best_threshold_and_both_scores_need_both_kinds():
     positive = np.array([True, True, False, False])
-    assert tell_apart(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
-    assert tell_apart(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
-    assert tell_apart(~(positive | True), np.zeros(4)) == {}
-    assert np.isnan([*tell_apart(positive, np.array([0.4, np.nan, 0.2, 0.1])).values()]).all()
+    assert separation_scores(positive, np.array([0.4, 0.3, 0.2, 0.1])) == {"f1": 1.0, "average_precision": 1.0}
+    assert separation_scores(positive, np.array([0.1, 0.2, 0.3, 0.4]))["f1"] == pytest.approx(2 / 3)
+    assert separation_scores(~(positive | True), np.zeros(4)) == {}
+    assert np.isnan([*separation_scores(positive, np.array([0.4, np.nan, 0.2, 0.1])).values()]).all()
 
 
 def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged):
