@@ -126,7 +126,7 @@ Job = TypeVar("Job", bound=BaseModel)
 
 
 def read_job(kind: type[Job], path: Path) -> Job:
-    """Read a job."""
+    """Read a job of a kind from its JSON file."""
     try:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -152,7 +152,7 @@ def _absolute(value: Any, base: Path) -> Any:
 
 
 def wrong_job(path: Path, error: Exception) -> SettingsError:
-    """Return the error for the file of a job."""
+    """Return the error for a file that is no job, by what failed while it was read."""
     if isinstance(error, OSError):
         return JobWrong(f"the job {str(path)!r} cannot be read: {error.strerror}")
     if isinstance(error, ValidationError):

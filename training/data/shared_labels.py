@@ -44,7 +44,7 @@ class AspectLabels:
         return np.asarray(self.matrix.sum(axis=0), np.int64).reshape(-1)
 
     def only(self, names: Sequence[str]) -> Self:
-        """Return some of the labels."""
+        """Return the labels with some names, in the order of these; unknown ones are left out."""
         places = {name: column for column, name in enumerate(self.names)}
         columns = [places[name] for name in names if name in places]
         return type(self)(tuple(self.names[column] for column in columns), self.matrix[:, columns])
@@ -66,7 +66,7 @@ class SharedLabels:
         return self._joined(shared)
 
     def only(self, names: Sequence[str]) -> Self:
-        """Return the same by some of the labels."""
+        """Return what looks up the labels with some names alone."""
         fewer = copy(self)
         fewer.labels = {aspect: labels.only(names) for aspect, labels in self.labels.items()}
         return fewer

@@ -9,7 +9,6 @@ A pure function of labels, seed and epoch: the same rows give the same triplets,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -77,32 +76,26 @@ class TripletMaker:
         return Triplets(anchors[has_negative], positives[has_negative], negatives[has_negative], counts)
 
     def _negatives(self, anchors: Positions, random: np.random.Generator) -> Positions:
+        """Return a negative of each anchor, a near one where there is one, -1 where there is none at all."""
         negatives = np.full(len(anchors), -1, dtype=np.int64)
-        if (near := self._near) is not None:
-            able = np.flatnonzero(np.isin(anchors, near.in_company))
-            self._fill(negatives, able, anchors, lambda some: near.draw(some, random), near.fellows, random)
-        rest = np.flatnonzero(negatives < 0)
-        texts = self.texts
-        self._fill(negatives, rest, anchors, lambda some: random.choice(texts, len(some)), lambda _: texts, random)
+        for near in (None,) if self._near is None else (self._near, None):
+            is_open = negatives < 0
+            positions = np.flatnonzero(is_open if near is None else is_open & np.isin(anchors, near.in_company))
+            for _ in range(_TRIES):
+                if not len(positions):
+                    break
+                some = anchors[positions]
+                drawn = random.choice(self.texts, len(some)) if near is None else near.draw(some, random)
+                good = ~self.shared.pairs(some, drawn)
+                negatives[positions[good]] = drawn[good]
+                positions = positions[~good]
+            for anchor in np.unique(anchors[positions]):
+                candidates = self.texts if near is None else near.fellows(anchor)
+                left = candidates[~self.shared.matrix(np.array([anchor]), candidates)[0]]
+                if len(left):
+                    mine = positions[anchors[positions] == anchor]
+                    negatives[mine] = random.choice(left, len(mine))
         return negatives
-
-    def _fill(
-        self, negatives: Positions, positions: Positions, anchors: Positions, draw: Any, listed: Any, random: Any
-    ) -> None:
-        """Give some anchors a negative: try a few draws, then draw from the list of all candidates."""
-        for _ in range(_TRIES):
-            if not len(positions):
-                return
-            drawn = draw(anchors[positions])
-            good = ~self.shared.pairs(anchors[positions], drawn)
-            negatives[positions[good]] = drawn[good]
-            positions = positions[~good]
-        for anchor in np.unique(anchors[positions]):
-            candidates = listed(anchor)
-            left = candidates[~self.shared.matrix(np.array([anchor]), candidates)[0]]
-            if len(left):
-                mine = positions[anchors[positions] == anchor]
-                negatives[mine] = random.choice(left, len(mine))
 
 
 class _Groups:

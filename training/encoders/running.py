@@ -116,14 +116,14 @@ def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     """Train the encoder of a plan, unless it is there already, and return its folder."""
     job, settings = plan.job, plan.settings
     encoder = job.output / ENCODER
-    if is_finished(encoder, plan):
+    if has_encoder(plan):
         return encoder
     require_writable(job.output)
     if together.rank() > 0:  # the first process holds the lock and writes; the others only train
         learn()
         return encoder
     with only_trainer(job.output / TRAINING_LOCK):
-        if not is_finished(encoder, plan):  # by the previous holder of the lock
+        if not has_encoder(plan):  # by the previous holder of the lock
             train, dev = settings.splits
             if train == dev and not settings.by_ratings and (settings.loop.keep != "last" or settings.search):
                 log.warning(
@@ -137,9 +137,9 @@ def train_once(plan: TrainingPlan, learn: Callable[[], None]) -> Path:
     return encoder
 
 
-def is_finished(encoder: Path, plan: TrainingPlan) -> bool:
-    """Return whether a plan has its encoder, in this folder within that of the run."""
-    if not encoder.is_dir():
+def has_encoder(plan: TrainingPlan) -> bool:
+    """Return whether the run of a plan has its encoder; another one there, or a damaged one, is an error."""
+    if not (encoder := plan.job.output / ENCODER).is_dir():
         return False
     training = training_of(encoder)
     try:

@@ -73,7 +73,7 @@ def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
 
 
 def read_scores(file: Path) -> dict[str, Any]:
-    """Read scores."""
+    """Read a file of scores; one of another `FORMAT` is refused."""
     if not file.exists():
         raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
     scores: Any = read_json(file)

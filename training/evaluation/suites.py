@@ -255,7 +255,7 @@ def suites_of(kind: str) -> tuple[str, ...]:
 
 
 def load_suite(name: str) -> type[Suite]:
-    """Return a suite."""
+    """Return the class of a suite by its name, importing its module."""
     if name not in SUITES:
         raise UnknownName(f"{name!r} is not an evaluation suite; there are: {', '.join(SUITES)}.")
     return cast("type[Suite]", resolve_name(SUITES[name]))

@@ -104,7 +104,7 @@ def fit(table: ScoreTable, width: int) -> list[ScoreTable]:
 
 
 def count(value: int) -> str:
-    """Return a number of things."""
+    """Return a count with its thousands separated."""
     return f"{value:,}"
 
 

@@ -8,7 +8,7 @@ task.batches ──> task.losses ──> finite? ──> gradients ──> avera
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -197,7 +197,7 @@ class Loop:
             if on_step is not None:
                 on_step(outcome.steps)
 
-    def _learn(self, batches: Any, rate: float, *, stopping: bool) -> tuple[dict[str, float], bool]:
+    def _learn(self, batches: Sequence[Any], rate: float, *, stopping: bool) -> tuple[dict[str, float], bool]:
         """Do a step; return its losses, and whether any process was asked to end."""
         sums: dict[str, Tensor] = {}
         for batch in batches:
@@ -317,7 +317,7 @@ def _first_judgement(judgement: Judgement | None) -> Judgement | None:
     return first and Judgement(**first)
 
 
-def _optimizer(groups: Any, settings: LoopSettings) -> torch.optim.AdamW:
+def _optimizer(groups: Iterable[Group], settings: LoopSettings) -> torch.optim.AdamW:
     """Return AdamW; a group's `factor` is its learning rate as a multiple of the settings' rate."""
 
     def described(group: Group) -> dict[str, Any]:

@@ -37,11 +37,11 @@ class PredictorSuite(Suite):
 
     def score(self, models: Models) -> Result:
         """Return the correlation of each facet with each set, in [-1, 1]; None where it is undefined."""
-        layout, rest, rows = self.layout, self.layout.residual, list[dict[str, Any]]()
+        layout, rest, rows = self.layout, self.layout.slices.get(RESIDUAL), list[dict[str, Any]]()
         for rated in self.subject.rating_sets:
             left, right = models.encoder(rated.texts_a), models.encoder(rated.texts_b)
             columns = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
-            if rest.start < rest.stop:
+            if rest is not None:
                 columns[RESIDUAL] = cosines(left[:, rest], right[:, rest])
             grouped = in_groups(self.subject.bootstrap, rated.texts_a)
             drawn = correlate(np.stack(list(columns.values()), axis=1), rated.scores, grouped)

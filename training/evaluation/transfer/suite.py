@@ -16,7 +16,7 @@ from features.core.wording import counted
 from features.corpora.classified import ClassTask
 from features.parsers.devices import resolve_device
 from features.sentences import leakage_key
-from training.evaluation.bars import PAIRED, draw, figure_of
+from training.evaluation.bars import PAIRED, draw, figure_of, with_mean
 from training.evaluation.bootstrap import Drawn, draw_right, paired_mean
 from training.evaluation.items import ItemScores, read_sets, right_items
 from training.evaluation.models import Embed, Models
@@ -206,10 +206,11 @@ def _texts(task: ClassTask) -> list[tuple[str, str]]:
 
 def _by_classifier(result: Result) -> dict[str, list[Mapping[str, Any]]]:
     return {
-        classifier: [
-            *(row for row in result["rows"] if row["classifier"] == classifier),
-            *([{"name": "average", "task": "average", **mean}] if mean else []),
-        ]
+        classifier: with_mean(
+            [row for row in result["rows"] if row["classifier"] == classifier],
+            mean and {"task": "average", **mean},
+            "average",
+        )
         for classifier, mean in result["means"].items()
     }
 

@@ -10,7 +10,7 @@ from sentences import refused
 from features.core.faults import AnotherProcess, EncoderDamaged, OtherSettings
 from features.core.locks import only_one
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.running import TrainingPlan, is_finished
+from training.encoders.running import TrainingPlan, has_encoder
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.train import train
 from training.runs import TRAINING_LOCK
@@ -57,7 +57,7 @@ def test_a_finished_encoder_that_lost_a_file_is_not_done_already(job):
 
 def test_a_newer_release_is_named(job, settings, tmp_path):
     plan = TrainingPlan(job, settings, data_digest="b", backbone_digest="c", source={"release": 2})
-    assert not is_finished(tmp_path / "run" / "encoder", plan)
+    assert not has_encoder(plan)
     before = {
         "settings": settings.model_dump(mode="json"),
         "data_digest": "a",
@@ -66,7 +66,7 @@ def test_a_newer_release_is_named(job, settings, tmp_path):
     }
     write_json(tmp_path / "run" / "encoder" / "training.json", before)
     with refused(OtherSettings):
-        is_finished(tmp_path / "run" / "encoder", plan)
+        has_encoder(plan)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_a_table_of_settings_that_is_given_or_left_out_is_another_setting(job, t
     old, new = (S3bertSettings.model_validate(job.settings.model_dump() | given) for given in (before, now))
     record = {"settings": old.model_dump(mode="json"), "data_digest": "a", "backbone_digest": "b", "files": {}}
     write_json(tmp_path / "run" / "encoder" / "training.json", record | {"source": {}})
-    assert is_finished(tmp_path / "run" / "encoder", TrainingPlan(job, old, "a", "b", {}))
+    assert has_encoder(TrainingPlan(job, old, "a", "b", {}))
     with refused(OtherSettings):
-        is_finished(tmp_path / "run" / "encoder", TrainingPlan(job, new, "a", "b", {}))
+        has_encoder(TrainingPlan(job, new, "a", "b", {}))
 
 
 def test_a_second_training_in_the_folder_is_refused(job):
