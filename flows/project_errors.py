@@ -167,8 +167,8 @@ def _follow(model: type[BaseModel], location: Sequence[int | str]) -> _Location:
 
 def kinds_of(annotation: Any) -> dict[str, type[BaseModel]]:
     """Return kind → settings of a section whose `kind` determines its other keys; empty for any other annotation."""
-    one = bare(annotation)
-    models = get_args(one) if get_origin(one) in {Union, UnionType} else (one,)
+    annotation = bare(annotation)
+    models = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
     kinds: dict[str, type[BaseModel]] = {}
     for model in models:
         of_kind = model.model_fields.get("kind") if isinstance(model, type) and issubclass(model, BaseModel) else None
@@ -338,10 +338,10 @@ def sections_in(annotation: Any) -> dict[str, type[BaseModel]]:
     Of any other key, nothing.
     """
     annotation = bare(annotation)
-    one = bare(get_args(annotation)[0]) if get_origin(annotation) is tuple else annotation
-    if kinds := kinds_of(one):
+    item = bare(get_args(annotation)[0]) if get_origin(annotation) is tuple else annotation
+    if kinds := kinds_of(item):
         return kinds
-    return {"": one} if isinstance(one, type) and issubclass(one, BaseModel) else {}
+    return {"": item} if isinstance(item, type) and issubclass(item, BaseModel) else {}
 
 
 def is_repeated(annotation: Any) -> bool:

@@ -33,9 +33,9 @@ def usual_of(model: type[BaseModel]) -> BaseModel:
 def meanings(model: type[BaseModel]) -> dict[str, str]:
     """Return key → its description in the docstring, in one line; base models are included."""
     meaning_of: dict[str, str] = {}
-    for one in reversed(model.__mro__):
+    for base in reversed(model.__mro__):
         name = None
-        for line in inspect.cleandoc(one.__dict__.get("__doc__") or "").splitlines():
+        for line in inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines():
             if entry := _ENTRY.match(line):
                 name, meaning_of[entry[1]] = entry[1], entry[2]
             elif name and line.startswith("        "):

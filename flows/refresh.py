@@ -96,7 +96,7 @@ def _follow(record: RunRecord, settings: project.Project, store: Store, outbox: 
             conclude(f"{lack}.")
     return Refreshed(
         record,
-        trained=tuple(one.run for one in trained),
+        trained=tuple(encoder.run for encoder in trained),
         evaluated=tuple(run_id(settings.runs, folder) for folder in folders),
         failures=tuple(failures),
     )

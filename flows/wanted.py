@@ -37,7 +37,7 @@ def stages_of(
     the settings of this project.
     """
     off = switched_off(switches)
-    needed = {table for one in wanted for table in one.tables} - off
+    needed = {table for reader in wanted for table in reader.tables} - off
     stages: list[Reading] = []
     for stage in reversed([*STAGES.values()]):
         if stage.name not in needed:

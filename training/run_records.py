@@ -127,12 +127,12 @@ def in_use(*folders: Path) -> Iterator[None]:
                 descriptor = _open(run, held)
                 with suppress(OSError):  # a file system without locks
                     fcntl.flock(descriptor, fcntl.LOCK_SH)  # whoever deletes it holds the lock for a moment only
-                there = os.path.samestat(os.fstat(descriptor), run.stat())
+                exists = os.path.samestat(os.fstat(descriptor), run.stat())
             except FileNotFoundError:
-                there = False
+                exists = False
             except OSError:  # it cannot be read: whoever does so says why
                 continue
-            if not there:
+            if not exists:
                 raise RunGone(f"{str(run)!r} has just been deleted by `facetflow gc` or [retention]: use another run.")
         yield
 

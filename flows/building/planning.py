@@ -158,8 +158,8 @@ def _following(
     coming = Contents.ahead(ahead, planned)
     if not draws and last is not None and held is not None:
         # Neighbours that are lost with their embeddings are not ahead, but drawn again as they were.
-        there = {shard: mark for shard, mark in held.shards["pairs"].items() if shard in coming.shards["pairs"]}
-        same = coming.shards.items() <= {**held.shards, "pairs": there}.items()
+        drawn = {shard: mark for shard, mark in held.shards["pairs"].items() if shard in coming.shards["pairs"]}
+        same = coming.shards.items() <= {**held.shards, "pairs": drawn}.items()
         if same and _rejected(store, last, rejects) == rejects:
             return last.number, held, False
     return max(last.number if last is not None else 0, after) + 1, coming, True

@@ -32,21 +32,21 @@ def models() -> None:
 @JSON
 def list_models(*, as_json: bool) -> None:
     """List the known models, and others that were pulled."""
-    here = set(pulled())
+    present = set(pulled())
     lines: list[dict[str, Any]] = [
         {
             "name": name,
             "kind": record.kind,
             "megabytes": record.megabytes,
             "licence": record.licence,
-            "pulled": name in here,
+            "pulled": name in present,
             "default": name in DEFAULT_MODELS,
             "note": record.note,
         }
         for name, record in MODELS.items()
     ]
     others = {"kind": "", "megabytes": None, "licence": "", "pulled": True, "default": False, "note": "from the Hub"}
-    lines += [{"name": name, **others} for name in sorted(here - MODELS.keys())]
+    lines += [{"name": name, **others} for name in sorted(present - MODELS.keys())]
     if as_json:
         write_json(lines)
         return

@@ -36,11 +36,11 @@ def new(folder: Path, *, kind: str, example: bool, if_missing: bool) -> None:
     contents = {PROJECT_FILE.name: f"{project.rstrip()}\n"}
     contents |= {"pairs-to-explain.tsv": _read("pairs-to-explain.tsv")} if example else {}
     contents |= {SCHEMA_FILE: schema_text()}
-    there = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
-    if if_missing and folder / PROJECT_FILE in there:
+    existing = [folder / name for name in contents if (folder / name).exists() and name != SCHEMA_FILE]
+    if if_missing and folder / PROJECT_FILE in existing:
         return
-    if there:
-        raise PathTaken(f"{str(there[0])!r} already exists: choose another folder, or edit that file.")
+    if existing:
+        raise PathTaken(f"{str(existing[0])!r} already exists: choose another folder, or edit that file.")
     # The project file comes last: if it exists, it is complete, and so is the rest.
     for name in sorted(contents, key=lambda name: name == PROJECT_FILE.name):
         write_text(folder / name, [contents[name]])

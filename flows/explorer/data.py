@@ -154,7 +154,7 @@ def _filtered(frame: pl.LazyFrame, store: Store, release: Release, query: Query)
     elif (low, high) != (None, None):
         raise EmptySetting("No metric is chosen that the numbers limit: choose one, or leave both empty.")
     if text := normalise(query.text("text")).lower():
-        words, own = (pl.col(of).str.to_lowercase().str.contains(text, literal=True) for of in ("text", pl.String))
+        words, own = (pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in ("text", pl.String))
         parts = [] if "sentence_a" in columns else [own]
         if ends := _ends(columns):
             sentences = store.read("sentences", release.versions["sentences"], where=words)

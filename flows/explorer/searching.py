@@ -80,11 +80,11 @@ class SearchView(View):
         self.session.remember(Asked(self.name, query.changed(), f"{text}{' by facets' if weights else ''}"))
         facts = explainer.facts
         is_map = explainer.layout is not None and explainer.layout.maps_start
-        found = {"found": rows, "plain": plain}
+        results = {"found": rows, "plain": plain}
         among = {"texts": len(searched), "from": searched.origin}
         return Answer(
-            {"searched": searched, "by": weights, "facts": facts, "is_map": is_map} | found,
-            {"text": text, "encoder": str(explainer.folder), "weights": weights, "among": among} | found,
+            {"searched": searched, "by": weights, "facts": facts, "is_map": is_map} | results,
+            {"text": text, "encoder": str(explainer.folder), "weights": weights, "among": among} | results,
         )
 
 

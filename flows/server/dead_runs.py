@@ -43,12 +43,12 @@ def mark_dead_runs(*, worker_runs: bool) -> list[str]:
         kinds = FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType(state) for state in begun]))
         running = client.read_flow_runs(flow_run_filter=FlowRunFilter(state=kinds))
         suspects = [run for run in running if run.deployment_id is not None]
-        here = runs_of_processes() if suspects else set()
+        alive = runs_of_processes() if suspects else set()
         dead = []
         for run in suspects:
             # Read again: it may have ended, and reported it, before its process was looked for.
             state = client.read_flow_run(run.id).state_type
-            if run.id not in here and state is not None and state.value in begun:
+            if run.id not in alive and state is not None and state.value in begun:
                 client.set_flow_run_state(run.id, Crashed(message="Its process is gone."), force=True)
                 dead.append(run.name)
     return dead

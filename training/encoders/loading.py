@@ -127,10 +127,10 @@ def _require_layers(encoder: "SentenceTransformer", folder: Path) -> None:
         if file.is_file():
             with safe_open(file, framework="pt") as weights:
                 hits = (re.search(rf"(?:^|\.){re.escape(name)}\.(\d+)\.", key) for key in weights.keys())  # noqa: SIM118
-                there = {int(match[1]) for match in hits if match}  # empty where it calls the list otherwise
-            if there and there != set(range(len(layers))):
+                saved = {int(match[1]) for match in hits if match}  # empty where it calls the list otherwise
+            if saved and saved != set(range(len(layers))):
                 raise ValueError(
-                    f"{str(file.relative_to(folder))!r} has weights of {len(there)} layers, and the configuration says "
+                    f"{str(file.relative_to(folder))!r} has weights of {len(saved)} layers, and the configuration says "
                     f"{len(layers)}"
                 )
 

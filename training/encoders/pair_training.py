@@ -144,11 +144,11 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
             labels = [label for label in self.settings.learnt_labels if label != self.settings.hard_label]
             self.warn_of_dev(f"no dev pairs with the label {' or '.join(labels)}" if labels else "no dev pairs")
 
-    def warn_of_dev(self, there: str) -> None:
+    def warn_of_dev(self, lack: str) -> None:
         """Warn that there are too few dev pairs, unless ratings choose the model."""
         if not self.plan.ratings:
             split = self.settings.splits[1]
-            log.warning("%s (split %r) to choose the best model by: the last one is kept", there, split)
+            log.warning("%s (split %r) to choose the best model by: the last one is kept", lack, split)
 
     def _learn(self) -> None:
         train, dev = (PairTable(self.data, split, self.settings) for split in self.settings.splits)

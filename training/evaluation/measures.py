@@ -88,15 +88,15 @@ def reliability(positive: NDArray[np.bool_], probabilities: NDArray[np.float64])
     """Return how well probabilities, (n_pairs,), are calibrated: `error`, `said`, `so` and those of `bins`."""
     bins_of = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
     counts = np.bincount(bins_of)
-    said, so = (np.bincount(bins_of, weights=values) for values in (probabilities, positive.astype(np.float64)))
+    predicted, observed = (np.bincount(bins_of, weights=values) for values in (probabilities, positive))
     filled = np.flatnonzero(counts)
     return {
-        "error": float(np.abs(said - so).sum() / len(positive)),
+        "error": float(np.abs(predicted - observed).sum() / len(positive)),
         "said": float(probabilities.mean()),
         "so": float(positive.mean()),
         "bins": [
-            {"said": float(said[at] / counts[at]), "so": float(so[at] / counts[at]), "pairs": int(counts[at])}
-            for at in filled
+            {"said": float(predicted[n] / counts[n]), "so": float(observed[n] / counts[n]), "pairs": int(counts[n])}
+            for n in filled
         ],
     }
 

@@ -62,12 +62,12 @@ def near_groups(
     random = np.random.default_rng((seed, epoch, 1))
     rank = random.permutation(int(max(first.max(), second.max())) + 1)
     leader = rank.copy()
-    for one, two in ((first[near], second[near]), (second[near], first[near])):
-        np.minimum.at(leader, one, rank[two])
+    for ends, others in ((first[near], second[near]), (second[near], first[near])):
+        np.minimum.at(leader, ends, rank[others])
     followed = leader[first[drawn]]
     order = np.lexsort((random.random(len(drawn)), followed))
     begins = np.diff(followed[order], prepend=-1) != 0
-    place = np.arange(len(drawn)) - np.maximum.accumulate(np.where(begins, np.arange(len(drawn)), 0))
+    number = np.arange(len(drawn)) - np.maximum.accumulate(np.where(begins, np.arange(len(drawn)), 0))
     groups = np.empty(len(drawn), np.int64)
-    groups[order] = np.cumsum(place % NEAR == 0) - 1
+    groups[order] = np.cumsum(number % NEAR == 0) - 1
     return groups

@@ -169,7 +169,7 @@ def frame_tensors(
 
     Arguments and errors are those of `seen_spans`, for each sentence.
     """
-    every = [seen_spans(*one, choice) for one in zip(texts, parses, pieces, strict=True)]
+    every = [seen_spans(*sentence, choice) for sentence in zip(texts, parses, pieces, strict=True)]
     numbers = [[number for number, (_, positions) in enumerate(spans, start=1) for _ in positions] for spans in every]
     return {
         NUMBERS: _padded(numbers),
@@ -227,7 +227,7 @@ class TaggingTransformer(StructuredTransformer):
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the frames of texts, as rows of the table `srl`; None for one that is too long for the tagger."""
         parses = self._load_tagger().parse(texts)
-        return [None if isinstance(one, RowError) else one.columns for one in parses]
+        return [None if isinstance(parse, RowError) else parse.columns for parse in parses]
 
     def structure(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]

@@ -107,8 +107,8 @@ def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subjec
     if dev is not None and corpus in subject.training.get("corpora", ()):
         sets.learnt.append(JudgedSet(corpus, dev_split, labels, dev, dev))
     if job.split not in splits:
-        there = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
-        sets.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {there}.")
+        available = ", ".join(f"{split} ({count:,})" for split, count in splits.items())
+        sets.skipped.append(f"Not scored: {corpus}, which has no pair in {job.split}; it has {available}.")
         return
     sets.scored.append(JudgedSet(corpus, job.split, labels, _pairs_of(data, job.split, labels[0]), dev))
     for split, count in splits.items():

@@ -162,9 +162,9 @@ class RetrievalSuite(Suite):
         measures = [Column(f"{_SHORT[name]}@{k}", name, hundred) for name in MEASURES]
         left_out = ", ".join(f"{row['name']} {row['without']:,}" for row in groups if row["without"])
         sides = [(side, _RANKINGS[side]) for side in dict.fromkeys(side for drawn in maps for side in drawn["sides"])]
-        agree = [Column(f"agree: {of}", f"sides.{side}.agreement", hundred) for side, of in sides]
-        two = partial(tell_number, digits=2)
-        apart = [Column(f"silhouette: {of}", f"sides.{side}.silhouette", two) for side, of in sides]
+        agree = [Column(f"agree: {name}", f"sides.{side}.agreement", hundred) for side, name in sides]
+        two_digits = partial(tell_number, digits=2)
+        apart = [Column(f"silhouette: {name}", f"sides.{side}.silhouette", two_digits) for side, name in sides]
         tables = [
             table(
                 f"{mrr} among the {result['texts']:,} texts of {result['split']}",

@@ -69,7 +69,7 @@ def _train(job: TaggerJob, folder: Path, identity: str) -> None:
     sentences, dev = _read(source.train), _read(source.dev)
     labels = label_names(sentences)
     wordpieces = Wordpieces.of_vocabulary(folder / VOCABULARY, lowercase=True)
-    with_mark = [one for sentence in sentences for one in marked(sentence, wordpieces, labels, settings.longest)]
+    with_mark = [each for sentence in sentences for each in marked(sentence, wordpieces, labels, settings.longest)]
     without_mark = [unmarked(sentence, wordpieces, settings.longest) for sentence in sentences]
     machine = prepare_machine(settings.loop, job.output)
     network = start_network(settings, folder, len(labels)).to(machine.device)
