@@ -35,8 +35,8 @@ class LabelledPairs(IndexedPairs):
 
     def targets(self, labels: Collection[str]) -> NDArray[np.int64]:
         """Return the number of each pair's label among some labels, (n_pairs,); -1 if it is not among them."""
-        number = {label: position for position, label in enumerate(labels)}
-        return np.array([number.get(label, -1) for label in self.pairs["label"]], dtype=np.int64)
+        numbers = pl.int_range(len(labels), dtype=pl.Int64, eager=True)
+        return self.pairs["label"].replace_strict(list(labels), numbers, default=-1, return_dtype=pl.Int64).to_numpy()
 
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair or label."""
