@@ -49,14 +49,6 @@ if (holder) (async () => {
     if (ring) { context.moveTo(ring.x + ring.r, ring.y); context.arc(ring.x, ring.y, ring.r, 0, 7); }
     context.stroke();
   };
-  const inside = ([x, y], path) => {  // by the crossings of a ray to the right
-    let is = false;
-    for (let n = 0, last = path.length - 1; n < path.length; last = n++) {
-      const [[ax, ay], [bx, by]] = [path[n], path[last]];
-      if (ay > y !== by > y && x < (bx - ax) * (y - ay) / (by - ay) + ax) is = !is;
-    }
-    return is;
-  };
   const take = test => {
     chosen = new Set([...points.keys()].filter(n => test(points[n])));
     draw();
@@ -100,9 +92,10 @@ if (holder) (async () => {
     draw();
   });
   canvas.addEventListener('pointerup', () => {
-    const path = lasso;
+    const path = new Path2D(), scale = devicePixelRatio;  // a point is in pixels of the screen
+    for (const [x, y] of lasso) path.lineTo(x, y);
     lasso = [];
-    take(point => path.length > 2 && inside(at(point), path));
+    take(point => { const [x, y] = at(point); return context.isPointInPath(path, x * scale, y * scale, 'evenodd'); });
   });
   canvas.addEventListener('keydown', event => {
     const moves = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
