@@ -51,8 +51,8 @@ CURRENT = "current"
 SEARCH = "search"
 """Folder within that of a run, while it searches values of its settings (`training.encoders.learning`)."""
 MAP, LAYERS = "map", "layers"
-"""Folders within that of a run, from when the map of facets, and layers before they are finished, are learnt until the
-encoder is written."""
+"""Folders within that of a run, with the checkpoints of its map of facets and of its layers until the encoder is
+written."""
 RECORD = "run.json"
 """State of a run (`training.run_records`)."""
 
@@ -75,11 +75,11 @@ def check_encoder_name(name: str, key: str) -> None:
 def settings_digest(
     settings: Trainable, ratings: str = "", without: Sequence[str] = (), version: int = 1, backbone_version: str = ""
 ) -> str:
-    """Return six hexadecimal digits that change with all but the data that affects the result, except the seed.
+    """Return six hexadecimal digits of all that decides the result, but data and seed.
 
-    That is also the digest of the ratings that choose the model, the corpora of the store that are not trained on
-    although no setting names any, and the versions of the code that trains it (`training.kinds.Kind`) and of a backbone
-    that comes with facetflow.
+    Besides the settings these are the digest of the ratings that choose the model, the corpora of the store that are
+    not trained on although no setting names any, and the versions of the code that trains it (`training.kinds.Kind`)
+    and of a backbone that comes with facetflow.
     """
     chosen = decisive(settings, exclude=UNDECISIVE)
     chosen["loop"] = {name: value for name, value in chosen["loop"].items() if name != "seed"}

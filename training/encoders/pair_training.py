@@ -47,7 +47,7 @@ TransformerT = TypeVar("TransformerT", bound=StructuredTransformer)
 
 @dataclass(frozen=True)
 class PairTraining(ABC, Generic[SettingsT, StructureT]):
-    """One training."""
+    """A training on judged pairs, with the structure of their sentences."""
 
     reads: ClassVar[type[Any]]
     """What is read as structure of the sentences, unless the settings ask for a twin without."""

@@ -61,7 +61,7 @@ class ComparedScore:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides."""
+    """The scores of two sides, and which of them differ."""
 
     runs: tuple[int, int]  # number of runs of each side
     basis: Basis  # of the verdicts

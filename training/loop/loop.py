@@ -51,7 +51,7 @@ class Outcome:
 
 
 class Loop:
-    """One training."""
+    """A training: its task, optimiser, kept weights and outcome; one that was stopped is resumed."""
 
     def __init__(
         self,

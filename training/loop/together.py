@@ -38,8 +38,8 @@ from training.process import FOLLOWS
 Item = TypeVar("Item")
 MEETING = "FACETFLOW_MEETING"
 """Environment variable with the file in which the processes of one machine leave their addresses."""
-_AT_ONCE = 30  # seconds for a process that has finished to exit
-_ASKED = 5  # seconds for a process that was asked to exit
+_EXIT_TIMEOUT = 30  # seconds for a process that has finished to exit
+_TERMINATE_TIMEOUT = 5  # seconds for a process that was asked to exit
 
 
 def rank() -> int:
@@ -194,7 +194,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         torch.set_num_threads(threads)  # this process has read the environment already
         try:
             yield
-            _end(others, within=_AT_ONCE)
+            _end(others, within=_EXIT_TIMEOUT)
         except RuntimeError as error:
             # All that the others see of a process that dies is its closed connections.
             if not any(_failed(process) for process in others):
@@ -205,7 +205,7 @@ def all_processes(settings: LoopSettings, module: str, job: BaseModel) -> Iterat
         finally:
             for process in others:
                 process.terminate()
-            _end(others, within=_ASKED)
+            _end(others, within=_TERMINATE_TIMEOUT)
             leave()
 
 
@@ -222,7 +222,7 @@ def _check_gpus(settings: LoopSettings) -> None:
 
 def _failed(process: "subprocess.Popen[bytes]") -> bool:
     try:
-        return process.wait(_ASKED) != 0
+        return process.wait(_TERMINATE_TIMEOUT) != 0
     except subprocess.TimeoutExpired:
         return False
 

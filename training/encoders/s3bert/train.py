@@ -1,4 +1,4 @@
-"""Train an S3BERT."""
+"""Train an S3BERT: first the map, then layers together with it, then further steps on other batches (`finish`)."""
 
 import shutil
 from collections.abc import Callable, Sequence
