@@ -249,7 +249,7 @@ def _refuse_another_project(client: "SyncPrefectClient", target: Target) -> None
     )
 
 
-def _of_flow(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse]":
+def _deployments_of(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse]":
     from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 
     return client.read_deployments(flow_filter=FlowFilter(name=FlowFilterName(any_=[flow])))
@@ -257,7 +257,7 @@ def _of_flow(client: "SyncPrefectClient", flow: str) -> "list[DeploymentResponse
 
 def _project_files() -> set[str]:
     with server_does("say which projects it has") as client:
-        refreshes = _of_flow(client, REFRESH)
+        refreshes = _deployments_of(client, REFRESH)
     # One whose work pool was deleted never runs again.
     return {str(each.parameters.get("project_file")) for each in refreshes if each.work_pool_name is not None}
 
@@ -269,7 +269,7 @@ def _former(client: "SyncPrefectClient", target: Target, names: Sequence[str]) -
     own = (
         f"{flow}/{deployment.name}"
         for flow in FLOWS
-        for deployment in _of_flow(client, flow)
+        for deployment in _deployments_of(client, flow)
         if (deployment.parameters.get("project_file"), deployment.version) == ours
     )
     return tuple(name for name in own if name not in names)

@@ -106,7 +106,7 @@ def find_old_runs(settings: Project, older_than: timedelta) -> OldFolders:
                 busy = any(state_of(run).state == "running" or is_in_use(run) for run in seeds)
                 if group.resolve() not in current and not busy:
                     old.append(group)
-        return _of_age(old, older_than)
+        return _old_enough(old, older_than)
 
 
 def find_old_releases(
@@ -141,7 +141,7 @@ def find_old_builds(
         kept |= {page.parent.name} if page else set()
         replaced = [build for build in builds if build.name not in kept]
         states = {build: facts.state for build in replaced if (facts := read_facts(settings, build.name))}
-        return _of_age([build for build in replaced if states.get(build) != "running"], older_than)
+        return _old_enough([build for build in replaced if states.get(build) != "running"], older_than)
 
 
 def find_old_records(store: Store, older_than: timedelta, *, without: Collection[int] = ()) -> list[str]:
@@ -158,7 +158,7 @@ def find_old_records(store: Store, older_than: timedelta, *, without: Collection
     return old[::-1]
 
 
-def _of_age(folders: Iterable[Path], older_than: timedelta) -> OldFolders:
+def _old_enough(folders: Iterable[Path], older_than: timedelta) -> OldFolders:
     """Return the folders whose newest file is older; links are not followed."""
     old, oldest = {}, time.time() - older_than.total_seconds()
     for folder in folders:

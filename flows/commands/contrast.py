@@ -59,7 +59,7 @@ def contrast(
         raise click.UsageError("--corpus names corpora of the project; leave it out, or FILE")
     check_table(output, form, *([] if file is None else [file]))
     with nothing_half_written():
-        texts = _of_release(project, corpora) if file is None else read_sentences(file)["text"]
+        texts = _release_sentences(project, corpora) if file is None else read_sentences(file)["text"]
         chosen = sorted(set(texts) - {""}, key=share_of)[: _PARSED * each]
         parser = load(DependencySettings())
 
@@ -91,7 +91,7 @@ def contrast(
     say_written(f"{counted(len(pairs), 'pair')} of {counted(len(trees), 'sentence')} ({counts}{hidden})", output)
 
 
-def _of_release(project: Path, corpora: Collection[str]) -> Collection[str]:
+def _release_sentences(project: Path, corpora: Collection[str]) -> Collection[str]:
     """Return the sentences of the training pairs in the newest release."""
     import polars as pl
 

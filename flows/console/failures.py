@@ -29,18 +29,18 @@ def fault_of(error: BaseException) -> FacetflowError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
-    if sentence := _of_the_file_system(error):
+    if sentence := _file_system_sentence(error):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return FileSystem(sentence)
     if isinstance(error, UnicodeEncodeError | UnicodeDecodeError):
-        return TextEncoding(_of_text(error))
+        return TextEncoding(_encoding_sentence(error))
     if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error)) is not None:
         return missing
     reason = str(error).strip().splitlines()
     return Unexpected(f"Unexpected {type(error).__name__}{f': {reason[0]}' if reason else ''}{_traceback_of(error)}.")
 
 
-def _of_text(error: UnicodeEncodeError | UnicodeDecodeError) -> str:
+def _encoding_sentence(error: UnicodeEncodeError | UnicodeDecodeError) -> str:
     if isinstance(error, UnicodeDecodeError):
         byte = error.object[error.start]
         return f"An input file is not UTF-8 text (byte {byte:#04x}): save it as UTF-8{_traceback_of(error)}."
@@ -51,7 +51,7 @@ def _of_text(error: UnicodeEncodeError | UnicodeDecodeError) -> str:
     return f"The output is written as {error.encoding}, which has no {character!r}: set PYTHONIOENCODING=utf-8."
 
 
-def _of_the_file_system(error: BaseException) -> str | None:
+def _file_system_sentence(error: BaseException) -> str | None:
     """Return the sentence for an error of the file system, None for any other, such as one of the network."""
     remedy = advice(error)
     if remedy is None:

@@ -22,7 +22,7 @@ from features.store.reader import decoding
 from features.store.releases import Release
 from features.store.store import Store
 from flows.explorer.data import JOINED
-from flows.explorer.searching import AMONG, SEED, embedded_texts, facets_of
+from flows.explorer.searching import AMONG, SEED, embedded_texts, facet_names
 from flows.explorer.session import Tell
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
 from training.attribution import WHOLE, facet_dimensions
@@ -54,7 +54,7 @@ class MapView(View):
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what to draw."""
-        return {"facets": facets_of(self, query, (query.text("space"),)), "points": f"{_POINTS}"}
+        return {"facets": facet_names(self, query, (query.text("space"),)), "points": f"{_POINTS}"}
 
     def answer(self, query: Query) -> Answer | None:
         """Place the texts, and find what colours them."""
@@ -77,7 +77,7 @@ class MapView(View):
         store, releases = self.session.releases()
         release = releases[-1] if releases else None
         chosen = [searched.texts[row] for row in rows.tolist()]
-        options = _options(searched, release, store, facets_of(self, query))
+        options = _options(searched, release, store, facet_names(self, query))
         colour = query.choice("colour", options)
         kind, _, name = colour.partition(":")
         labels: list[str] = []
@@ -85,7 +85,7 @@ class MapView(View):
         if kind == "label":
             labels = [", ".join(searched.labels[row].get(name, ())) for row in rows.tolist()]
         elif kind == "metric" and store is not None and release is not None:
-            values = _of_metric(store, release, name, chosen)
+            values = _metric_means(store, release, name, chosen)
         elif kind == "facet":
             if not (like := normalise(query.text("like"))):
                 raise EmptyText("A facet colours texts by their similarity to one of them: name that text.")
@@ -142,7 +142,7 @@ def _cosines(
     return [round(value, 4) for value in facet_cosines(embed(model, [like]), some, layout, [facet])[:, 0].tolist()]
 
 
-def _of_metric(store: Store, release: Release, metric: str, texts: Sequence[str]) -> list[float | None]:
+def _metric_means(store: Store, release: Release, metric: str, texts: Sequence[str]) -> list[float | None]:
     """Return the mean of a metric over the pairs of each text in a release; None for a text without one."""
     pairs = store.scan("pairs", release.versions["pairs"])
     values = store.scan("metrics", release.versions["metrics"]).select("pair_id", value=pl.col(metric).cast(pl.Float64))

@@ -51,7 +51,7 @@ class SearchView(View):
     def form(self, query: Query) -> dict[str, Any]:
         """Return the facets, and what weighs them: the query, or presets."""
         weights = query.starting(_WEIGHT)
-        names = facets_of(self, query, weights)
+        names = facet_names(self, query, weights)
         return {
             "names": names,
             "weights": weights,
@@ -88,7 +88,7 @@ class SearchView(View):
         )
 
 
-def facets_of(view: View, query: Query, more: Collection[str] = ()) -> list[str]:
+def facet_names(view: View, query: Query, more: Collection[str] = ()) -> list[str]:
     """Return the facets of the chosen encoder that follow their metrics clearly, and those of `more`."""
     name = query.text("encoder")
     layout = view.session.explainer_of(name if name in view.session.encoders() else "").layout

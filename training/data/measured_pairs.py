@@ -45,7 +45,7 @@ class MeasuredPairs(IndexedPairs):
         chosen = self.metric_names if names is None else names
         return self.pairs.select(pl.col(list(chosen)).cast(pl.Float32)).to_numpy()
 
-    def _of_texts(self, positions: NDArray[np.int64]) -> dict[str, Any]:
+    def _text_fields(self, positions: NDArray[np.int64]) -> dict[str, Any]:
         return {"teacher": None if self.teacher is None else self.teacher[positions]}
 
     def digest(self) -> str:

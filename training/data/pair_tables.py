@@ -96,9 +96,9 @@ class IndexedPairs:
         used, moved = np.flatnonzero(kept), np.cumsum(kept) - 1
         positions = [pl.Series(name, moved[rows[name].to_numpy()], dtype=pl.Int64) for name in POSITIONS]
         texts = tuple(self.texts[position] for position in used)
-        return replace(self, texts=texts, pairs=rows.with_columns(positions), **self._of_texts(used))
+        return replace(self, texts=texts, pairs=rows.with_columns(positions), **self._text_fields(used))
 
-    def _of_texts(self, positions: Positions) -> dict[str, Any]:
+    def _text_fields(self, positions: Positions) -> dict[str, Any]:
         """Return the fields with a value for each text, of some texts."""
         return {}
 

@@ -120,7 +120,7 @@ class LabelSuite(Suite):
                     "unknown": self.unknown[corpus],
                     "most_frequent": both.scores[1],
                     "over_most_frequent": difference and asdict(difference),
-                    "labels": [_of_label(name, labels, predicted) for name in self.classifier.labels],
+                    "labels": [_label_scores(name, labels, predicted) for name in self.classifier.labels],
                     **drawn[-1].paired(),
                 }
             )
@@ -174,7 +174,7 @@ class LabelSuite(Suite):
         return [right_items(name, rows) for name, rows in sets]
 
 
-def _of_label(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
+def _label_scores(name: str, labels: NDArray[np.str_], predicted: NDArray[np.str_]) -> dict[str, Any]:
     """Return precision, recall and F1 of one label, None where they are undefined, and the counts behind them."""
     has, called = labels == name, predicted == name
     both, pairs, calls = int((has & called).sum()), int(has.sum()), int(called.sum())

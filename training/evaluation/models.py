@@ -84,11 +84,11 @@ def reuse_parses(encoder: "SentenceTransformer", source: Source | None, parses: 
     if isinstance(transformer := encoder[0], StructuredTransformer):
         made_by = type(transformer), transformer.made_by
         transformer.parses, transformer.most_parses = parses.setdefault(made_by, transformer.parses), _KEPT
-        stored = None if source is None else _of_its_parser(source, transformer)
+        stored = None if source is None else _own_parses(source, transformer)
         transformer.stored = None if stored is None else stored.find
 
 
-def _of_its_parser(source: Source, transformer: object) -> ParsedSentences | None:
+def _own_parses(source: Source, transformer: object) -> ParsedSentences | None:
     """Return the parses of a source if the transformer's own parser made them; None otherwise, or without any."""
     from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.tagging_transformer import TaggingTransformer

@@ -84,7 +84,7 @@ def gathered(rows: Tensor) -> Tensor:
     """
     if world() == 1:
         return rows
-    every = _of_each(rows.detach())
+    every = _all_gathered(rows.detach())
     every[rank()] = rows.detach() + world() * (rows - rows.detach())
     return torch.cat(every)
 
@@ -142,10 +142,10 @@ def from_each(value: Any) -> list[Any]:
     torch.save(value, written)
     device = torch.cuda.current_device() if torch.distributed.get_backend() == "nccl" else "cpu"
     row = torch.frombuffer(bytearray(written.getvalue()), dtype=torch.uint8).to(device)
-    return [torch.load(io.BytesIO(bytes(part.tolist())), weights_only=True) for part in _of_each(row)]
+    return [torch.load(io.BytesIO(bytes(part.tolist())), weights_only=True) for part in _all_gathered(row)]
 
 
-def _of_each(rows: Tensor) -> list[Tensor]:
+def _all_gathered(rows: Tensor) -> list[Tensor]:
     counts = [torch.zeros(1, dtype=torch.long, device=rows.device) for _ in range(world())]
     torch.distributed.all_gather(counts, torch.tensor([len(rows)], device=rows.device))
     sizes = [int(count) for count in counts]

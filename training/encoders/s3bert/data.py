@@ -49,7 +49,7 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
         named = ", ".join((*map(repr, settings.corpora), *(f"kind {kind!r}" for kind in settings.kinds)))
         raise NoTrainingData(
             f"No measured pair {f'of {named} ' if named else ''}is in the split {train!r}, which the encoder "
-            f"{settings.name!r} is trained on; there are: {splits(chosen)}."
+            f"{settings.name!r} is trained on; there are: {split_counts(chosen)}."
         )
     if settings.layers_tuned and set(learnt.pairs["kind"]) == {"neighbour"}:
         raise NoTrainingData(
@@ -73,7 +73,7 @@ def facets_before(start: Path, settings: S3bertSettings) -> FacetLayout | None:
     return layout
 
 
-def some_pairs(data: MeasuredPairs, settings: S3bertSettings) -> MeasuredPairs:
+def sample_pairs(data: MeasuredPairs, settings: S3bertSettings) -> MeasuredPairs:
     """Return as many training pairs as `pairs` asks for, drawn with the seed of the loop, and all dev pairs."""
     training = (data.pairs["split"] == settings.splits[0]).to_numpy()
     if settings.pairs is None or settings.pairs >= training.sum():
@@ -115,7 +115,7 @@ def warn_of_teacher(data: MeasuredPairs, settings: S3bertSettings, start: str) -
         )
 
 
-def splits(data: MeasuredPairs) -> str:
+def split_counts(data: MeasuredPairs) -> str:
     """Return the splits with their numbers of pairs as text, largest first: "train (1,200), dev (300)"."""
     counts = data.pairs.group_by("split").len().sort("len", "split", descending=[True, False])
     return ", ".join(f"{split} ({count:,})" for split, count in counts.iter_rows())

@@ -85,7 +85,7 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     if equal:
         return "The two sentences are equal."
     if all(facet.similarity is None for facet in facets):  # without an encoder
-        return _of_graphs(facets)
+        return _graphs_headline(facets)
     reliable = [facet for facet in facets if facet.reliable]
     caveat = ""
     if all(facet.interval is None for facet in facets):
@@ -93,9 +93,9 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     elif not reliable:
         caveat = "No facet of this encoder clearly follows its metric on dev pairs"
     if all(facet.measured is None for facet in facets):
-        return f"{caveat}, so none is named here." if caveat else _of_encoder(reliable)
+        return f"{caveat}, so none is named here." if caveat else _encoder_headline(reliable)
     apart = [facet for facet in reliable if facet.disagrees]
-    sentences = [_of_graphs(facets)]
+    sentences = [_graphs_headline(facets)]
     blind = [facet for facet in facets if facet.blind]
     sentences += [f"What the words tell does not show in {_names(blind)}."] if blind else []
     sentences += [f"The encoder disagrees: {_predictions(apart)}."] if apart else []
@@ -103,7 +103,7 @@ def headline(facets: Sequence[FacetReading], *, equal: bool) -> str:
     return " ".join(sentences)
 
 
-def _of_encoder(facets: Sequence[FacetReading]) -> str:
+def _encoder_headline(facets: Sequence[FacetReading]) -> str:
     highest, lowest = _extremes(facets)
     if not lowest:
         return "From the encoder alone, no facet stands out."
@@ -114,7 +114,7 @@ def _of_encoder(facets: Sequence[FacetReading]) -> str:
     )
 
 
-def _of_graphs(facets: Sequence[FacetReading]) -> str:
+def _graphs_headline(facets: Sequence[FacetReading]) -> str:
     highest, lowest = _extremes(facets)
     if lowest:
         return f"Measured highest in {_values(highest)}, lowest in {_values(lowest)}."

@@ -26,7 +26,7 @@ from training.encoders.s3bert.data import (
     check_pairs,
     facets_before,
     make_targets,
-    some_pairs,
+    sample_pairs,
     warn_of_little,
     warn_of_teacher,
 )
@@ -65,7 +65,7 @@ def train(job: S3bertJob) -> Path:
     if settings.kinds:
         data = data.keep((data.pairs["split"] != settings.splits[0]) | data.pairs["kind"].is_in(settings.kinds))
     kept, dropped = apart(data, settings.splits[0], settings.corpora)
-    data = some_pairs(kept.select(splits=settings.splits), settings)
+    data = sample_pairs(kept.select(splits=settings.splits), settings)
     settings = settings.model_copy(update={"facets": settings.facets or data.metric_names})
     plan = TrainingPlan.of(job, settings, data.digest(), data.source, dropped)
     return train_once(plan, lambda: _train(plan, data))

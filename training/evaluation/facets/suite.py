@@ -19,7 +19,7 @@ from features.metrics.explanation.drawing import show_pair
 from features.metrics.registry import explain_facet
 from features.models import BUNDLED_ENCODER, bundled_encoder
 from training.data.measured_pairs import MeasuredPairs
-from training.encoders.s3bert.data import splits
+from training.encoders.s3bert.data import split_counts
 from training.encoders.s3bert.explain import Explanation, explain_embeddings, with_measured
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import Bar, Mark, draw_bars, tell_verdict
@@ -114,7 +114,7 @@ class FacetSuite(Suite):
         if not len(held_out):
             raise NothingToScore(
                 f"No measured positive pair is in the split {job.split!r}: evaluate on another one (--split); there "
-                f"are: {splits(data) or 'none'}."
+                f"are: {split_counts(data) or 'none'}."
             )
         part = subject.part(held_out.corpora, data.by_split)
         return cls(subject, layout, held_out, fitting_pairs(data, job.split, job.seed), part) if measured else None

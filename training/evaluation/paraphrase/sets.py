@@ -66,19 +66,19 @@ def find_sets(subject: Subject) -> JudgedSets:
     """Read the judged pairs of a job."""
     sets, named = JudgedSets(), subject.settings.get("positive_label")
     if subject.judged is not None:
-        _of_corpora(subject.judged, subject, named, sets)
-    rated = [_of_ratings(rated, named) for rated in subject.rating_sets]
-    for judged in filter(None, (*rated, *(_of_task(task, named) for task in subject.tasks))):
+        _add_corpora(subject.judged, subject, named, sets)
+    rated = [_judged_ratings(rated, named) for rated in subject.rating_sets]
+    for judged in filter(None, (*rated, *(_judged_task(task, named) for task in subject.tasks))):
         taken = any(judged.name == other.name for other in sets.scored)
         sets.scored.append(replace(judged, name=f"{judged.name} (evaluation set)") if taken else judged)
     return sets
 
 
-def _of_corpora(judged: LabelledPairs, subject: Subject, named: str | None, sets: JudgedSets) -> None:
+def _add_corpora(judged: LabelledPairs, subject: Subject, named: str | None, sets: JudgedSets) -> None:
     """Add the corpora of a release or an export."""
     for corpus, labels in judged.labels_by_corpus.items():
         if (both := _two_labels(labels, named)) is not None:
-            _of_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, sets)
+            _add_corpus(judged.select(corpora=(corpus,)), corpus, both, subject, sets)
         elif len(labels) == 2:
             sets.skipped.append(
                 f"Not scored: {corpus}, with the labels {labels[0]!r} and {labels[1]!r}: not exactly one of them means "
@@ -95,7 +95,7 @@ def _two_labels(labels: Sequence[str], named: str | None) -> tuple[str, str] | N
     return None if positive is None else (positive, next(label for label in labels if label != positive))
 
 
-def _of_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subject: Subject, sets: JudgedSets) -> None:
+def _add_corpus(data: LabelledPairs, corpus: str, labels: tuple[str, str], subject: Subject, sets: JudgedSets) -> None:
     """Add one corpus: its dev pairs where it was trained on, its pairs of the split where it is scored."""
     job = subject.job
     trained = subject.settings.get("splits") or ("train", "dev")
@@ -122,7 +122,7 @@ def _pairs_of(data: LabelledPairs, split: str, positive: str) -> JudgedPairs:
     return JudgedPairs(texts_a, texts_b, (chosen.pairs["label"] == positive).to_numpy())
 
 
-def _of_ratings(rated: EvaluationPairs, named: str | None) -> JudgedSet | None:
+def _judged_ratings(rated: EvaluationPairs, named: str | None) -> JudgedSet | None:
     """Return rated pairs as judged ones; None where they have no labels, or not two."""
     labels = _two_labels(sorted({label for label in rated.labels if label}), named)
     if labels is None or not all(rated.labels):
@@ -131,7 +131,7 @@ def _of_ratings(rated: EvaluationPairs, named: str | None) -> JudgedSet | None:
     return JudgedSet(rated.name, "", labels, JudgedPairs(tuple(rated.texts_a), tuple(rated.texts_b), positives), None)
 
 
-def _of_task(task: ClassTask, named: str | None) -> JudgedSet | None:
+def _judged_task(task: ClassTask, named: str | None) -> JudgedSet | None:
     """Return the pairs of a classification task as judged ones; None for texts, and unless there are two classes."""
     labels = _two_labels(sorted(set(task.labels)), named)
     if task.others is None or labels is None or len(task.parts) < 2:

@@ -124,11 +124,11 @@ def likeness(word: str, label: str) -> float:
         return 1.0
     parts = lemma.split("-")
     return max(
-        _of_part(word, part, first=number == 0) * (1.0 if number == 0 else 0.9) for number, part in enumerate(parts)
+        _likeness(word, part, first=number == 0) * (1.0 if number == 0 else 0.9) for number, part in enumerate(parts)
     )
 
 
-def _of_part(word: str, part: str, *, first: bool) -> float:
+def _likeness(word: str, part: str, *, first: bool) -> float:
     if word == part:
         return CERTAIN if len(part) > 2 or first else 0.5
     common = len(commonprefix([word, part]))  # noqa: RUF071 - letters are meant
