@@ -11,7 +11,7 @@ from sentences import refused
 
 from features.core.faults import NotFinite
 from training.data.parses import Parses
-from training.evaluation.models import Embedder, FoundParses, Shared, reuse_parses
+from training.evaluation.models import Embedder, ParseCaches, Shared, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
 
 PARSER = "spacy/en_toy-1.0"
@@ -40,13 +40,13 @@ def test_trees_are_reused_where_name_and_weights_are_the_same(
         str(tiny_encoder), parser="nobody", parser_identity=PARSER, parser_weights=of_encoder, labels=["num"]
     )
     encoder = SentenceTransformer(modules=[transformer], device="cpu")
-    reuse_parses(encoder, source, FoundParses())
+    reuse_parses(encoder, source, ParseCaches())
     assert transformer.trees([" two  cats", "?"]) == [TREE, TREE]
     assert parsed == (["?"] if reused else ["two cats", "?"])
 
 
 def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monkeypatch):
-    parsed, found = [], FoundParses()
+    parsed, found = [], ParseCaches()
 
     def parse(self, texts):
         parsed.append((self.max_words, *texts))
@@ -66,7 +66,7 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
 
 
 def test_an_encoder_without_a_parser_reuses_none(tiny_encoder):
-    reuse_parses(SentenceTransformer(str(tiny_encoder), device="cpu"), None, FoundParses())
+    reuse_parses(SentenceTransformer(str(tiny_encoder), device="cpu"), None, ParseCaches())
 
 
 def test_models_of_an_encoder_are_gone_when_those_of_the_next_are_loaded(tiny_encoder, tmp_path):
