@@ -111,14 +111,14 @@ def test_a_search_that_was_stopped_tries_nothing_twice(job, step, monkeypatch, a
 
 def test_two_points_at_most_are_on_the_disk(job, monkeypatch):
     found = []
-    keep = learning._keep
+    write = learning._write_tried
     searched = job("searched", {"learning_rate": (1e-5, 3e-3, 1e-4, 1e-6)})
 
     def look(*given):
         found.append(len(list(searched.output.glob("search/*/checkpoint.pt"))))
-        return keep(*given)
+        return write(*given)
 
-    monkeypatch.setattr(learning, "_keep", look)
+    monkeypatch.setattr(learning, "_write_tried", look)
     train(searched)
     assert found == [1, 2, 2, 2]
 
