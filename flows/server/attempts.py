@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """Attempts at a training or an evaluation, whatever ended them, before it is left to the user."""
-FLOWS = {"training": "train_encoder", "evaluation": "evaluate_encoder"}
+_FLOW_OF = {"training": "train_encoder", "evaluation": "evaluate_encoder"}
 """Step → its flow."""
 _ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
@@ -55,7 +55,7 @@ def begin_due(project: Project, store: Store) -> list[Due] | None:
         return None
     items = due(project, Contents.of(store, store.release()))  # whose errors are not the server's
     with server_does("say which trainings it has begun") as client:
-        deployed = read_deployment(client, FLOWS["training"], project.name)
+        deployed = read_deployment(client, _FLOW_OF["training"], project.name)
         if deployed is None or deployed.version != resource_id(store):  # another project of this name
             return None
         folder = Path(str(deployed.parameters.get("project_file"))).parent
@@ -69,7 +69,7 @@ def _begin(client: "SyncPrefectClient", project: Project, item: Due) -> bool:
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
     from prefect.client.schemas.sorting import FlowRunSort
 
-    flow, tag = FLOWS[item.step], f"facetflow:{item.identity}"
+    flow, tag = _FLOW_OF[item.step], f"facetflow:{item.identity}"
     begun, newest_first = FlowRunFilter(tags=FlowRunFilterTags(all_=[tag])), FlowRunSort.EXPECTED_START_TIME_DESC
     runs = client.read_flow_runs(flow_run_filter=begun, sort=newest_first)
     states = [run.state_type.value if run.state_type else "" for run in runs]

@@ -119,8 +119,8 @@ def stop() -> bool:
 def systemd_unit(project_file: Path, arguments: list[str]) -> str:
     """Return a systemd user unit that runs `facetflow up` for a project, with further arguments."""
     # systemd starts with an environment of its own, in which state and models would be sought elsewhere.
-    places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
-    python = [*(["/usr/bin/env", *places] if places else []), sys.executable, "-P", "-m"]
+    variables = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    python = [*(["/usr/bin/env", *variables] if variables else []), sys.executable, "-P", "-m"]
     words = [*python, "flows.command_line", "up", "--project", str(project_file), *arguments]
     # systemd expands % specifiers and $ variables, even within quotes; a line feed would begin another setting.
     special = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "$": "$$", "\n": "\\n"})

@@ -45,8 +45,8 @@ class AspectLabels:
 
     def only(self, names: Sequence[str]) -> Self:
         """Return the labels with some names, in the order of these; unknown ones are left out."""
-        places = {name: column for column, name in enumerate(self.names)}
-        columns = [places[name] for name in names if name in places]
+        column_of = {name: column for column, name in enumerate(self.names)}
+        columns = [column_of[name] for name in names if name in column_of]
         return type(self)(tuple(self.names[column] for column in columns), self.matrix[:, columns])
 
 

@@ -120,20 +120,18 @@ def encoder_in_use(runs: Path, name: str) -> Path:
     return find_encoder(runs, name) if current is None else current / ENCODER
 
 
-def encoder_in_use_with(runs: Path, has: Callable[[Path], bool], among: Collection[str] = ()) -> Path | None:
-    """Return the only current encoder of some, otherwise the one in use that was finished last; None without any.
+def encoder_in_use_with(runs: Path, suits: Callable[[Path], bool], among: Collection[str] = ()) -> Path | None:
+    """Return the folder of the encoder to use where none is named, of those whose folder `suits`; None without any.
 
-    In use is the current run of each name, or the run finished last of one that was never promoted: a run that was not
-    promoted, although another of its name was, counts only where nothing in use is one of these.
-
-    `has` says whether an encoder, given its folder, is one of them. Encoders not `among` those of the project count
-    only where none of these is one; all count when that is empty.
+    Candidates are the current runs that suit and, of each name without a current run, the run finished last that
+    suits; where there are none, the latter of every name. Names `among` those of the project go before all others.
+    Of the candidates, the only current run is returned, otherwise the run finished last.
     """
     promoted = {name: run for name, run in current_runs(runs).items() if is_finished(run)}
-    current = {name: run for name, run in promoted.items() if has(run / ENCODER)}
+    current = {name: run for name, run in promoted.items() if suits(run / ENCODER)}
     by_name: dict[str, list[Path]] = {}
     for run in all_runs(runs):
-        if is_finished(run) and has(run / ENCODER):
+        if is_finished(run) and suits(run / ENCODER):
             by_name.setdefault(encoder_name(run), []).append(run)
     last = {name: newest(of_name) for name, of_name in by_name.items()}
     in_use = {name: run for name, run in last.items() if name not in promoted} | current or last
