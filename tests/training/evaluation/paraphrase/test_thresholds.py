@@ -98,6 +98,7 @@ def test_dev_pairs_of_several_corpora_choose_together_and_only_those_with_both_l
         assert (chosen["value"], chosen["by"]) == (pytest.approx(0.3), "learnt")
         assert (chosen["corpora"], chosen["pairs"]) == (["theirs", "others"], 3)
         assert judge.threshold(judged_by("mine", none), learnt[1:])["value"] is None
+    assert judge.threshold(judged_by("mine", []), [learnt[0], judged_by("itself", [(True, 1)])])["same"]
 
 
 def test_a_set_whose_pairs_are_the_dev_pairs_that_were_learnt_from_is_told(job, files):
