@@ -30,8 +30,10 @@ def test_what_is_not_scored_is_told_beside_what_is(job, tmp_path):
 
 def test_inference_alone_is_no_reason_for_a_word_unless_the_suite_is_asked_for(job, tmp_path, caplog):
     only = job.model_copy(update={"source": exported(tmp_path / "nli.parquet", NLI)})
-    assert ParaphraseSuite.of(Subject(only)) is None
-    assert not caplog.records
+    for learnt in ([], ["true", "false", "unknown"]):
+        write_training(job.output, labels=learnt)
+        assert ParaphraseSuite.of(Subject(only)) is None
+        assert not caplog.records
     with refused(NothingToScore):
         ParaphraseSuite.of(Subject(only.model_copy(update={"suites": ("paraphrase",)})))
     assert ParaphraseSuite.of(Subject(job.model_copy(update={"source": None}))) is None
