@@ -291,6 +291,8 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownMetric),
         (lambda _: facetflow.parse_amr("a", model=Path("none")), UnknownModel),
         (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),
+        (lambda encoder: encoder.encode("a", batch_size=True), OutOfRange),
+        (lambda encoder: encoder.explain(["ab"]), NotTexts),  # of two characters
     ],
 )
 def test_a_wrong_argument_is_one_fault(encoder: facetflow.Encoder, call, error) -> None:
