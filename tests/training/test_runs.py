@@ -133,9 +133,11 @@ def test_settings_that_decide_the_result_are_another_folder_and_no_others(tmp_pa
     digest = settings_digest(plain)
     same = [
         S3bertSettings(name="other", cache_gib=0.5, disk_gib=0, loop={"epochs": 3}),
-        S3bertSettings(loop={"epochs": 3, "threads": 2, "log_every": 1, "seed": 7}),
+        S3bertSettings(loop={"epochs": 3, "threads": 2, "log_every": 1, "checkpoint_every": 9, "seed": 7}),
+        S3bertSettings(loop={"epochs": 3, "device": "cpu", "processes": 2, "trackers": ("mlflow",)}),
     ]
     others = [S3bertSettings(loop={"epochs": 4}), S3bertSettings(alpha=0.5, loop={"epochs": 3})]
+    others += [S3bertSettings(loop={"epochs": 3, "precision": "float32"})]
     beside = [{"ratings": "a"}, {"without": ["nli", "sts"]}, {"version": 2}, {"backbone_version": "a"}]
     assert {settings_digest(settings) for settings in same} == {digest}
     digests = [*map(settings_digest, others), *(settings_digest(plain, **given) for given in beside)]
