@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from tests.training.evaluation.paraphrase.conftest import by_name, exported, pairs_of, scored, write_training
+from training.evaluation.bootstrap import Drawn
 from training.evaluation.comparison import compare_runs
 from training.evaluation.measures import Scored
+from training.evaluation.paraphrase import suite
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
@@ -77,6 +79,20 @@ def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, mon
     scored(job)
     of_questions, of_tweets = drawn[:2], drawn[2:]
     assert of_questions[0] == of_questions[1] != of_tweets[0] == of_tweets[1]  # encoder and start model, on the same
+
+
+def test_pairs_of_one_sentence_a_are_an_item_and_models_differ_in_those_that_a_threshold_divides(job, monkeypatch):
+    firsts = [row[4] for row in pairs_of() if row[2] == "test"]
+    made, groups = [], []
+    monkeypatch.setattr(
+        suite, "Drawn", lambda *given, **named: made.append((*given, *named.items())) or Drawn(*given, **named)
+    )
+    monkeypatch.setattr(suite, "differing", lambda *given: groups.append([*given[2]]) or 7)
+    scored(job)
+    assert groups == [firsts, firsts]
+    assert {drawn[2].count for drawn in made} == {len(set(firsts))}
+    assert [dict(drawn[3:])["differ"] for drawn in made[:5]] == [7, 7, None, 7, None]
+    assert [dict(drawn[3:])["mean"] for drawn in made[:5]] == [True, False, False, False, False]
 
 
 def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):

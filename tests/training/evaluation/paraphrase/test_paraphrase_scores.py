@@ -92,6 +92,7 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     assert each["swapped"] == changed / 24
     swapped = ordered.probabilities(alike(table["text_b"]), alike(table["text_a"]))[:, 1]
     assert table["swapped_score"].to_numpy() == pytest.approx(swapped)
+    assert each["reliability"]["said"] == pytest.approx(table["score"].mean()), "in the order of the pair"
     note = "\n".join(table.note for table in ParaphraseSuite.tables(result))
     assert f"Predictions that change when the sentences are swapped: tweets {changed} of 24." in note
 
