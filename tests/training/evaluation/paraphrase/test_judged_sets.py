@@ -66,6 +66,8 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files):
     assert list(by_name(scored(job, source=None, ratings=(rated,), base=files))) == ["paws_qqp-test"]
     named = {**rated, "name": "tweets"}
     assert list(by_name(scored(job, ratings=(named,), base=files)))[1:] == ["tweets", "tweets (evaluation set)"]
+    alone = scored(job, source=None, ratings=(named,), base=files, split="dev")
+    assert alone["seen"] is None, "it has the name of a corpus that was learnt from, not its pairs"
 
 
 def test_rated_pairs_of_which_some_have_no_label_are_not_judged(job, tmp_path):
