@@ -44,6 +44,7 @@ def test_name_and_password_are_taken_from_the_address():
     assert without_credentials(with_credentials(*hard)) == hard
     assert shown("ada:secret@host/api") == "host/api"
     assert without_passwords("no 'http://ada:se/cret@host/api'") == "no 'http://host/api'"
+    assert without_passwords("('http://a/api','http://ada:secret@b')") == "('http://a/api','http://b')"
 
 
 def test_an_error_of_a_library_and_its_traceback_are_shown_without_them(capsys, monkeypatch, tmp_path):
