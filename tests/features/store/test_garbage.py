@@ -60,6 +60,7 @@ def test_pinned_releases_open_after_checkpoints_and_gc_and_spare_checkpoints_go(
     rows = [store.read("amr", release.versions["amr"]) for release in releases]
     first, second, last = checkpoints(store)
 
+    assert table.spare_checkpoints([int(second[:20])]) == [f"_delta_log/{first}"], "that of the version itself"
     planned = store.collect_garbage(NOW, dry_run=True)
     assert checkpoints(store) == [first, second, last]
     assert store.collect_garbage(NOW) == planned

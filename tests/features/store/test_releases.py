@@ -309,7 +309,8 @@ def test_a_release_that_the_system_refuses_is_not_damaged(store, build, stages):
         store.release(1)
 
 
-def test_the_log_is_replayed_as_it_is_opened(store, build, reject):
+def test_the_log_is_replayed_as_it_is_opened(store, build, reject, monkeypatch):
+    monkeypatch.setattr("features.store.delta._AT_ONCE", 2)
     build(1, rejected=1)
     reject("f:1")
     store.withdraw([("amr", "s1")], run_id="later")
