@@ -16,7 +16,7 @@ from tests.training.evaluation.paraphrase.conftest import (
     write_training,
 )
 from training.evaluation.models import Models
-from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _tell_share
+from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _tell_share, _trivial
 from training.evaluation.suites import Subject, suites_of
 from training.evaluation.tables import hundred
 
@@ -84,12 +84,14 @@ def test_a_classifier_without_an_order_changes_no_prediction_by_a_swap_and_anoth
     ordered.save(job.encoder)
     each = by_name(scored(job))["tweets"]
     suite = ParaphraseSuite.of(Subject(job))
-    result = suite.score(Models(alike, None))
+    result = suite.score(Models(alike, alike))
     suite.write(job.output)
     table = pl.read_parquet(job.output / ParaphraseSuite.file).filter(set="tweets")
     changed = (table["predicted"] != table["swapped_predicted"]).sum()
     assert changed == each["changed"] > 0
     assert each["swapped"] == changed / 24
+    by_start = table["start_score"] >= each["thresholds"]["start"]["value"]
+    assert (table["start_predicted"] == "1").to_list() == by_start.to_list() != (table["predicted"] == "1").to_list()
     swapped = ordered.probabilities(alike(table["text_b"]), alike(table["text_a"]))[:, 1]
     assert table["swapped_score"].to_numpy() == pytest.approx(swapped)
     assert each["reliability"]["said"] == pytest.approx(table["score"].mean()), "in the order of the pair"
@@ -107,6 +109,7 @@ def test_what_is_to_be_had_without_looking_at_the_pairs_is_shown_and_told(job):
     assert ("tweets: no pair", "33.3", "0.0", "66.7", "0.0", "50.0", "") in measures.rows
     assert ("tweets: most frequent label", *row[1:]) in measures.rows
     assert ("mean: most frequent label", *row[1:]) in measures.rows  # both sets have the same labels
+    assert _trivial({"pairs": 4, "positives": 2})["most frequent label"]["f1"] > 0, "of two the positive one"
     told = f"tweets: F1 is not clearly above that of calling every pair a paraphrase ({100 * f1:.1f})"
     for low, said in ((f1 - 0.01, True), (f1 + 0.01, False)):
         each["scores"]["f1"]["encoder_interval"] = {"low": low, "high": 1.0}
