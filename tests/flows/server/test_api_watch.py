@@ -105,7 +105,8 @@ def test_who_takes_connections_is_told_from_who_is_gone():
         url = f"http://name:secret@127.0.0.1:{listening.getsockname()[1]}/api"
         assert standing(url, timeout=0.2) == "silent"
     assert standing(url) == "gone"
-    assert standing("http://127.0.0.1:99999/api") == "gone"
+    for wrong in ("127.0.0.1:99999", "127.0.0.1:port", "[::1"):
+        assert standing(f"http://{wrong}/api") == "gone"
 
 
 def test_a_certificate_is_for_prefects_client_to_judge(monkeypatch):
