@@ -44,13 +44,19 @@ def test_more_processes_than_gpus_are_refused(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with refused(DeviceMissing), all_processes(LoopSettings(processes=2), "training.train", LoopSettings()):
         pytest.fail("started")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with all_processes(LoopSettings(processes=2), "this", LoopSettings()):
+        assert os.environ["WORLD_SIZE"] == "2"
 
 
 def test_processes_share_the_threads_that_this_one_may_use(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 6)
-    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
-    with all_processes(LoopSettings(processes=2, device="cpu"), "this", LoopSettings()):
-        assert os.environ["OMP_NUM_THREADS"] == "3"
+    used = []
+    monkeypatch.setattr(torch, "set_num_threads", used.append)
+    for threads in (None, 5):
+        with all_processes(LoopSettings(processes=2, device="cpu", threads=threads), "this", LoopSettings()):
+            assert os.environ["OMP_NUM_THREADS"] == str(threads or 3)
+    assert used == [3, 6, 5, 6], "and afterwards all again"
 
 
 def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tmp_path):

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from sentences import refused
 
+from features.core.faults import TrainingsApart
 from features.core.leftovers import _SCRATCH_NAME
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
@@ -154,6 +156,17 @@ def test_what_processes_share_is_removed_also_after_a_kill():
         folder = Path(os.environ[MEETING]).parent
         assert _SCRATCH_NAME.fullmatch(folder.name)  # which the next build or training looks for
     assert not folder.exists()
+
+
+def test_a_process_that_failed_is_why_the_connection_of_this_one_closed():
+    class ClosedError(RuntimeError):
+        pass
+
+    settings = LoopSettings(processes=2, device="cpu")
+    with refused(TrainingsApart), all_processes(settings, "no_such_module", settings):
+        raise ClosedError
+    with pytest.raises(ClosedError), all_processes(settings, "this", settings):  # which ends without a failure
+        raise ClosedError
 
 
 @pytest.mark.slow
