@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 from deltalake import DeltaTable
 from sentences import refused
@@ -299,8 +300,10 @@ def test_log_is_forced_to_disk_before_a_commit_counts(store, write, commit, monk
     monkeypatch.setattr(durable, "sync", synced.append)
     commit(write("amr", "s0", ["a"]))
 
-    log = Path(store.location) / "tables" / "amr" / "_delta_log"
-    assert synced[-2:] == [log / f"{1:020d}.json", log]
+    amr, metrics = (Path(store.location) / "tables" / name / "_delta_log" for name in ("amr", "metrics"))
+    assert synced[-2:] == [amr / f"{1:020d}.json", amr]
+    store._table("metrics").add_columns({"length": pl.Float64})
+    assert synced[-2:] == [metrics / f"{1:020d}.json", metrics]
 
 
 def test_a_checkpoint_of_the_log_is_forced_to_disk(store, write, commit, monkeypatch):
