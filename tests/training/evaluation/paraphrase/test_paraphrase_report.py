@@ -31,12 +31,12 @@ def test_an_evaluation_shows_compares_and_promotes_by_what_was_found(job, tmp_pa
     assert ParaphraseSuite.headline(result) == {"paraphrase F1": pytest.approx(mean)}
     assert result["mean"]["encoder"] == pytest.approx(mean)
     items = ParaphraseSuite.items(job.output, result)
-    assert [(each.name, each.measure, len(set(each.items))) for each in items] == [
-        ("questions", "", 24),
-        ("tweets", "", 24),
-        ("questions", "AUROC", 24),
-        ("tweets", "AUROC", 24),
-    ]
+    assert [(each.name, each.measure, len(set(each.items)), len(each.texts)) for each in items] == [
+        ("questions", "", 24, 0),
+        ("tweets", "", 24, 0),
+        ("questions", "AUROC", 24, 24),
+        ("tweets", "AUROC", 24, 24),
+    ], "a page shows the sentences of a pair once"
 
     other = tmp_path / "other"
     shutil.copytree(job.output, other)

@@ -16,7 +16,7 @@ from tests.training.evaluation.paraphrase.conftest import (
     write_training,
 )
 from training.evaluation.models import Models
-from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _tell_share, _trivial
+from training.evaluation.paraphrase.suite import ParaphraseSuite, _figure, _most_wrong, _tell_share, _trivial
 from training.evaluation.suites import Subject, suites_of
 from training.evaluation.tables import hundred
 
@@ -151,6 +151,15 @@ def test_the_figure_at_the_head_is_the_mean_or_says_that_there_is_none(job):
     figure = _figure(result)
     assert (figure.number, figure.text.partition(" This encoder")[0]) == (hundred(result["mean"]["encoder"]), text)
     assert _figure(result | {"mean": None}).number == "–"
+    result["rows"][0] |= {"swapped": 0.25, "changed": 6}
+    assert "Swapping the sentences changes 12.5 % of the predictions." in _figure(result).text
+
+
+def test_the_worst_mistakes_of_each_kind_come_first():
+    columns = {"predicted": [*"1111000"], "label": [*"0010110"], "score": [0.6, 0.9, 1.0, 0.7, 0.4, 0.1, 0.0]}
+    rows = pl.DataFrame(columns).with_columns(text_a=pl.lit("a"), text_b=pl.lit("b"))
+    row = {"labels": {"positive": "1", "negative": "0"}}
+    assert [_most_wrong(row, rows, label)["score"].to_list() for label in "10"] == [[0.9, 0.7, 0.6], [0.1, 0.4]]
 
 
 def test_only_of_sets_that_are_scored_it_is_said_that_they_chose_the_model(job, monkeypatch):
@@ -172,6 +181,7 @@ def test_pairs_of_one_label_leave_what_compares_two_undefined_and_say_so(job, tm
     assert each["scores"]["auroc"]["encoder"] is None
     assert each["scores"]["f1"]["encoder"] > 0
     assert "All 16 pairs of tweets have the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
+    assert not [row for row in ParaphraseSuite.tables(result)[1].rows if row[0].startswith("mean")], "of one set"
     (row,) = [row for row in ones if row[2] == "test"][:1]
     result = scored(job, source=exported(tmp_path / "one.parquet", [*(r for r in ones if r[2] != "test"), row]))
     assert "The only pair of tweets has the label '1': AP, MCC and AUROC" in ParaphraseSuite.tables(result)[0].note
