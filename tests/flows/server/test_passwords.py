@@ -2,14 +2,16 @@
 
 import http.server
 import threading
+from types import SimpleNamespace
 
 import pytest
+from prefect.settings import get_current_settings
 from sentences import told
 
 from features.core.faults import ServerSilent
 from flows import command_line
 from flows.server.passwords import shown, with_credentials, without_credentials, without_passwords
-from flows.server.prefect_address import answers
+from flows.server.prefect_address import answers, configured_api, talking_to
 
 ADDRESSES = [
     "http://ada:secret@127.0.0.1:9/api",
@@ -45,6 +47,33 @@ def test_name_and_password_are_taken_from_the_address():
     assert shown("ada:secret@host/api") == "host/api"
     assert without_passwords("no 'http://ada:se/cret@host/api'") == "no 'http://host/api'"
     assert without_passwords("('http://a/api','http://ada:secret@b')") == "('http://a/api','http://b')"
+
+
+def test_prefect_gets_the_password_apart_and_then_what_it_had_before():
+    def settings():
+        api = get_current_settings().api
+        return api.url, api.auth_string and api.auth_string.get_secret_value()
+
+    before = settings()
+    with talking_to("http://ada:secret@host/api"):
+        assert settings() == ("http://host/api", "ada:secret")
+    assert settings() == before
+
+
+@pytest.mark.parametrize("file", ["home/profiles.toml", "mine.toml", "prefect.toml", "pyproject.toml", ".env", "none"])
+def test_prefect_is_asked_for_its_server_where_there_is_a_file_of_settings(monkeypatch, tmp_path, file):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    for name, value in (("XDG_STATE_HOME", "state"), ("PREFECT_HOME", "home")):
+        monkeypatch.setenv(name, str(tmp_path / value))
+    if file == "mine.toml":
+        monkeypatch.setenv("PREFECT_PROFILES_PATH", file)
+    asked = SimpleNamespace(api=SimpleNamespace(url="http://of-a-file/api"))
+    monkeypatch.setattr("prefect.settings.get_current_settings", lambda: asked)
+    if file != "none":
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    assert configured_api() == (None if file == "none" else asked.api.url)
 
 
 def test_an_error_of_a_library_and_its_traceback_are_shown_without_them(capsys, monkeypatch, tmp_path):
