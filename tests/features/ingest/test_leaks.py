@@ -130,6 +130,7 @@ def test_the_leaks_of_captions_into_the_test_sets_are_found(shared):
         ([("B.", "A.")], "The only pair of dev of 'two' is also in train of 'pairs'"),
         ([("A.", "B."), ("C.", "D."), ("G.", "H.")], "2 of 3 pairs of dev of 'two' are also in train of 'pairs'"),
         ([("A.", "B."), ("G.", "H.")], None),
+        ([("A.", "B."), ("B.", "A."), ("G.", "H.")], None),
         ([("A.", "D.")], None),
     ],
 )

@@ -361,7 +361,7 @@ def test_only_a_private_server_takes_its_folder_with_it_and_only_where_nobody_is
     monkeypatch.setattr(server_process, "_serve", lambda *_, **__: modes.append(database.stat().st_mode & 0o777))
     monkeypatch.setattr(server_process, "signal", SimpleNamespace(SIGTERM=15, signal=lambda *_: None))
     pid = {"gone": 1, "living": 7}[parent]
-    system = SimpleNamespace(umask=lambda _: None, getppid=lambda: pid, _exit=lambda _: None)
+    system = SimpleNamespace(umask=modes.append, getppid=lambda: pid, _exit=lambda _: None)
     monkeypatch.setattr(server_process, "os", system)
     server_process.main(home, 0, 7, lasting=lasting)
-    assert (home.exists(), modes) == (stays, [0o600])
+    assert (home.exists(), modes) == (stays, [0o077, 0o600])

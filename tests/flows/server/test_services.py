@@ -238,7 +238,9 @@ def test_up_that_does_not_end_is_named(state, monkeypatch, its_time):
 
 def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_path, monkeypatch):
     class Process:
-        def __init__(self, *_, stdout, **__):
+        def __init__(self, *_, stdout, env, start_new_session, **__):
+            assert start_new_session, "an interrupt at the terminal is for the flow"
+            environments.append(env)
             stdout.write(b"why it ended")
 
         def terminate(self):
@@ -247,10 +249,15 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
         def wait(self, *_):
             return 0
 
+    environments = []
+    monkeypatch.setenv("PREFECT_SERVER_API_PORT", "1")
     monkeypatch.setattr("flows.server.own_server.subprocess.Popen", Process)
     server = OwnServer(tmp_path)
     server.restart()
     server.stop()
+    assert environments[0] == environments[1]
+    assert environments[0] | {"DO_NOT_TRACK": "1", "PREFECT_SERVER_ANALYTICS_ENABLED": "false"} == environments[0]
+    assert "PREFECT_SERVER_API_PORT" not in environments[0], "it may be that of another server"
     assert {log.name: log.read_text() for log in tmp_path.glob("server.log*")} == {
         "server.log": "why it ended",
         "server.log.1": "why it ended",

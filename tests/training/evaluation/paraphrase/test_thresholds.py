@@ -75,6 +75,7 @@ def test_a_threshold_of_the_pairs_that_are_scored_is_told(job):
     assert "Thresholds of questions, tweets were chosen on the scored pairs themselves" in note
     assert "The model was chosen on the dev pairs of tweets" in note
     assert "--split with test (48 pairs)" in note
+    assert result["others"] == {"test": 48}
 
 
 def judged_by(name, dev):
