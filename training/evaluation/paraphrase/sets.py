@@ -134,7 +134,7 @@ def _judged_ratings(rated: EvaluationPairs, named: str | None) -> JudgedSet | No
 def _judged_task(task: ClassTask, named: str | None) -> JudgedSet | None:
     """Return the pairs of a classification task as judged ones; None for texts, and unless there are two classes."""
     labels = _two_labels(sorted(set(task.labels)), named)
-    if task.others is None or labels is None or len(task.parts) < 2:
+    if task.others is None or labels is None:
         return None
     parts = {}
     for part in task.parts:
