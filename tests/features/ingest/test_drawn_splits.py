@@ -332,6 +332,10 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
         "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these "
         "out; give each split its own texts."
     )
+    for split in ("train", "test"):
+        (tmp_path / split).write_text("1 a film\n0 a bore\n")
+    reviews = CorpusSettings(dataset="mr", files={"train": "train", "test": "test"})
+    assert run(tmp_path, reviews).report.faults == [], "texts with one class may be repeated"
 
 
 def test_texts_that_are_in_train_and_dev_in_whatever_spelling_are_told(tmp_path):

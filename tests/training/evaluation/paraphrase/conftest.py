@@ -98,7 +98,7 @@ def job(tmp_path, tiny_encoder):
 @pytest.fixture
 def files(tmp_path):
     """Write the pairs of an evaluation set, as one file and as train, dev and test."""
-    for split, count in (("train", 12), ("dev", 12), ("test", 24)):
+    for split, count in (("train", 9), ("dev", 12), ("test", 24)):
         rows = pairs_of("paws_qqp", ((split, count),))
         lines = "".join(f"{n}\t{row[4]}\t{row[5]}\t{row[3]}\n" for n, row in enumerate(rows))
         (tmp_path / f"{split}.tsv").write_text(f"id\tsentence1\tsentence2\tlabel\n{lines}")

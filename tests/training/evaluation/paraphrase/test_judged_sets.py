@@ -64,6 +64,10 @@ def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files):
         "same": False,
     }
     assert list(by_name(scored(job, source=None, ratings=(rated,), base=files))) == ["paws_qqp-test"]
+    of_texts = {"dataset": "mr", "files": {"train": "mr-train", "test": "mr-test"}}
+    for file in of_texts["files"].values():
+        (files / file).write_text("1 a film\n0 a bore\n")
+    assert list(by_name(scored(job, tasks=(of_texts,), base=files))) == ["questions", "tweets"]
     named = {**rated, "name": "tweets"}
     assert list(by_name(scored(job, ratings=(named,), base=files)))[1:] == ["tweets", "tweets (evaluation set)"]
     alone = scored(job, source=None, ratings=(named,), base=files, split="dev")
