@@ -263,10 +263,11 @@ def test_what_is_not_finite_is_refused_before_anything_is_kept(line, make_loop, 
         ("best", [], False),
     ],
 )
-def test_weights_without_a_finite_dev_score_are_refused(keep, scores, is_refused, line, make_loop):
+def test_weights_without_a_finite_dev_score_are_refused(keep, scores, is_refused, line, make_loop, caplog):
     loop = make_loop(line(scores=scores), keep=keep)
     if not is_refused:
         json.dumps(loop.run().history, allow_nan=False)  # as it is recorded
+        assert caplog.text.count("is not a number, so it chooses nothing") == sum(map(math.isnan, scores))
         return
     with refused(LossNotFinite):
         loop.run()
