@@ -12,9 +12,11 @@ from sentences import refused
 
 from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
 from features.core.types import SPLITS, RejectCode
-from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, LeakageSettings
+from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
+from features.ingest.building import ingest
+from features.ingest.known import Known
 from features.sentences import sentence_id
-from tests.features.ingest.ingests import run
+from tests.features.ingest.ingests import run, stored
 
 DRAW = {"dev": 0.2, "test": 0.3}
 
@@ -327,11 +329,15 @@ def test_texts_that_are_in_train_and_test_are_told(tmp_path):
     both = CorpusSettings(dataset="texts", name="papers", files={"train": "papers.tsv"})
     again = CorpusSettings(dataset="texts", name="again", files={"test": "papers.tsv"})
 
-    (overlap,) = run(tmp_path, both, again).report.faults
+    first = run(tmp_path, both, again)
+    (overlap,) = first.report.faults
     assert str(overlap) == (
         "All 10 texts of test of 'again' are also in train of 'papers': encoders that learn from train leave these "
         "out; give each split its own texts."
     )
+    known, names = Known(*stored(first)), ["papers", "again"]
+    other = ingest([], LeakageSettings(), IngestSettings(), tmp_path, known, unread=names)
+    assert other.report.shrunk == [], "of what is not read again nothing is missing"
     for split in ("train", "test"):
         (tmp_path / split).write_text("1 a film\n0 a bore\n")
     reviews = CorpusSettings(dataset="mr", files={"train": "train", "test": "test"})

@@ -74,13 +74,16 @@ def test_one_process_at_a_time_holds_a_lease(tmp_path):
 
 def test_what_a_killed_process_left_goes_when_it_is_old(tmp_path):
     store = Store.open(tmp_path / "store", create=True)
-    young, old = (tmp_path / "store" / f"{TEMPORARY}{name}" for name in ("young", "old"))
-    for file in (young, old):
+    files = [tmp_path / "store" / f"{TEMPORARY}{name}" for name in ("ahead", "old", "young")]
+    for file in files:
         file.write_bytes(b"x")
-    os.utime(old, (0, 0))
+    assert not [name for name in store.storage.names() if name.startswith(TEMPORARY)]
+    os.utime(files[0], (2**32, 2**32))  # the clock went back since
+    os.utime(files[1], (0, 0))
     for dry_run in (True, False):
-        assert store.collect_garbage(timedelta(days=1), dry_run=dry_run).files == (old.name,)
-        assert (young.exists(), old.exists()) == (True, dry_run)
+        removed = store.collect_garbage(timedelta(days=1), dry_run=dry_run).files
+        assert removed == tuple(file.name for file in files[:2])
+        assert [file.exists() for file in files] == [dry_run, dry_run, True]
 
 
 @pytest.mark.parametrize("lost", ["store.json", "_delta_log", "shard=s1", "releases/"])

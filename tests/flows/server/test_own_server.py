@@ -102,10 +102,12 @@ def test_prefect_says_what_it_does_with_verbose_only(server, monkeypatch, level,
 
 
 def test_an_api_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setenv("PREFECT_CLIENT_MAX_RETRIES", "1")
     for url in ("http://127.0.0.1:9/api", "http://127.0.0.1:9", "http://127.0.0.1:9/api/accounts/1/workspaces/2"):
         monkeypatch.setenv("PREFECT_API_URL", url)
         with refused(ServerSilent), prefect_api():
             pass
+    assert os.environ["PREFECT_CLIENT_MAX_RETRIES"] == "1", "what a user has set stays"
 
 
 def test_a_server_that_forbids_everything_asks_for_a_key(project, monkeypatch):

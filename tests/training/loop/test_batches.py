@@ -46,12 +46,15 @@ def test_few_pairs_meet_others_in_each_epoch():
     assert len(first & second) / len(first) < 0.25  # with one window for all, every batch was the same
 
 
-def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted():
+def test_lengths_in_a_batch_are_alike_and_batches_are_not_sorted(monkeypatch):
     lengths = np.random.default_rng(0).integers(3, 60, 2000)
     batches = epoch_batches(np.arange(2000), lengths, batch_size=32, seed=0, epoch=0)
     assert max(np.ptp(lengths[batch]) for batch in batches) < 12
     rises = np.diff([lengths[batch].mean() for batch in batches]) > 0
     assert 0.2 < rises.mean() < 0.8  # in the order of a window, nearly all do
+    monkeypatch.setattr("training.loop.batches.WINDOW", 1)
+    batches = epoch_batches(np.arange(2000), lengths, batch_size=32, seed=0, epoch=0)
+    assert min(np.ptp(lengths[batch]) for batch in batches) > 12, "of a window of one batch"
 
 
 def test_without_lengths_batches_mix_them():

@@ -9,6 +9,7 @@ from sentences import refused
 
 from features.core.faults import LibraryMissing, UnknownName
 from training.loop.course import Course, read_course
+from training.progress import EVERY
 
 
 def test_a_slow_training_says_more_often_how_far_it_is(line, make_loop, tmp_path, monkeypatch):
@@ -38,6 +39,7 @@ def test_the_course_is_in_a_file(line, make_loop, tmp_path):
     make_loop(line(scores=[0.5, 0.7, 0.6]), log_every=3, warmup=0.5).run()
     lines = [json.loads(text) for text in (tmp_path / "run" / "progress.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if "loss" in line] == [3, 6, 9, 12, 15, 18]
+    assert [line["epoch"] for line in lines if "loss" in line] == [1, 1, 2, 2, 3, 3]
     rates = [line["learning_rate"] for line in lines if "loss" in line]
     assert rates == pytest.approx([0.1 * share for share in (3 / 9, 6 / 9, 9 / 9, 7 / 9, 4 / 9, 1 / 9)])
     assert [line["dev_score"] for line in lines if "dev_score" in line] == [0.5, 0.7, 0.6]
@@ -58,6 +60,10 @@ def test_a_line_has_the_means_and_the_speed_since_the_last_one_and_the_time_left
         (4.0, 16 / 10, 6 * 10 / 2),
         (1.0, 8 / 2, 5 * 12 / 3),
     ]
+    now[0] += EVERY
+    assert not course.is_due, "since the last line"
+    now[0] += 1
+    assert course.is_due
     with course.path.open("a") as file:
         file.write('{"step": 6, "loss": NaN}\n{"step": 7, "lo')
     assert read_course(tmp_path) == {"loss": {4: 4.0, 5: 1.0}}

@@ -180,7 +180,7 @@ def test_gradients_and_losses_of_several_batches_are_averaged(line, make_loop, t
     outcome = make_loop(one, "one", accumulate=2, **settings).run()
     order = [position for batch in two.batches(0) for position in batch]
     two.batches = lambda _: [order[start : start + 2] for start in (0, 2, 4)]
-    make_loop(two, "two", **settings).run()
+    assert make_loop(two, "two", **settings).run().units == outcome.units == 5
     assert outcome.steps == 3
     for name, value in one.weights().items():
         torch.testing.assert_close(value, two.weights()[name])

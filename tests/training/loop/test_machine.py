@@ -75,11 +75,12 @@ def test_gradients_of_repeated_sentences_are_the_same_whatever_the_threads_do(tm
     assert all(torch.equal(first, gradient()) for _ in range(10))
 
 
-def test_a_seed_of_any_length_is_taken_on_another_machine_and_each_step_draws_anew():
+def test_a_seed_of_any_length_is_taken_on_another_machine_and_each_step_and_process_draws_anew(monkeypatch):
     for seed in (3, 20261129122500):
         found = []
-        for step in (10, 10, 11):
+        for step, rank in ((10, 0), (10, 0), (11, 0), (10, 1)):
+            monkeypatch.setenv("RANK", str(rank))
             restore_random_state([{}, {}], torch.device("cpu"), seed=seed, step=step)
             found.append(torch.rand(3))
         assert torch.equal(found[0], found[1])
-        assert not torch.equal(found[0], found[2])
+        assert not any(torch.equal(found[0], other) for other in found[2:])

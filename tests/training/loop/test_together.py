@@ -55,6 +55,9 @@ def test_the_mean_of_what_processes_return_is_that_of_all_their_items(monkeypatc
     monkeypatch.setattr("torch.distributed.all_reduce", lambda total: total.fill_(4))
     shares = [over_all(mine.mean(), torch.tensor(len(mine))) for mine in items]
     assert torch.stack(shares).mean() == torch.cat(items).mean()
+    monkeypatch.setattr("torch.distributed.all_reduce", lambda total: total)
+    assert over_all(torch.tensor(3.0), torch.tensor(1)) == 6, "the other process has none"
+    assert over_all(torch.tensor(0.0), torch.tensor(0)) == 0
 
 
 LEAVING = """
