@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import fcntl
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -80,6 +81,10 @@ def test_what_a_killed_process_left_goes_when_it_is_old(tmp_path):
     assert not [name for name in store.storage.names() if name.startswith(TEMPORARY)]
     os.utime(files[0], (2**32, 2**32))  # the clock went back since
     os.utime(files[1], (0, 0))
+    with files[1].open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        left = store.collect_garbage(timedelta(days=1), dry_run=True).files
+        assert left == (files[0].name,), "a process that lives writes the other"
     for dry_run in (True, False):
         removed = store.collect_garbage(timedelta(days=1), dry_run=dry_run).files
         assert removed == tuple(file.name for file in files[:2])

@@ -19,7 +19,7 @@ from features.store.damage import Damage
 from features.store.runs import RunRecord
 from features.store.storage import FolderStorage
 from features.store.store import Store
-from flows.building.ingest_corpora import ingest_corpora, read_corpora, refusal, warnings
+from flows.building.ingest_corpora import ingest_corpora, label_counts, read_corpora, refusal, warnings
 from flows.building.planning import look_ahead
 from flows.command_line import run
 from flows.commands.gc import _needed
@@ -299,6 +299,24 @@ def test_a_project_for_aspects_is_planned_in_words_of_texts_and_labels(tmp_path,
         "Release 1 would follow.",
         "1 encoder would be trained: task, because it has no finished training.",
     ]
+
+
+def test_labels_are_rare_below_what_the_first_encoder_that_learns_them_asks_for(tmp_path, of_texts):
+    encoders = [("other", 'corpora = ["reviews"]', 7), ("first", 'aspects = ["topic"]', 2), ("second", "", 9)]
+    more = "".join(f'[[encoders]]\nname = "{n}"\nkind = "aspect"\n{of}\nmin_texts = {m}\n' for n, of, m in encoders)
+    reviews = '[[corpora]]\ndataset = "mr"\nname = "reviews"\nfiles.train = "mr.txt"\n'
+    toml = (tmp_path / "facetflow.toml").read_text().replace("encoders = []\n", "")
+    (tmp_path / "facetflow.toml").write_text(f"{toml}{reviews}{more}")
+    topics = ["plants", "animals", "animals", "cars", "dishes", "cars"]
+    rows = "".join(f"Text {number}.\t{topic}\n" for number, topic in enumerate(topics))
+    (tmp_path / "mine.tsv").write_text(f"text\ttopic\n{rows}")
+    (tmp_path / "mr.txt").write_text("1 a film\n")
+    project = load(tmp_path / "facetflow.toml")
+    store = Store.open(project.store, create=True)
+    ingest_corpora(project, store, "run")
+    (counts,) = label_counts(project, store)
+    assert (counts["corpus"], counts["labels"], counts["rare"], counts["min_texts"]) == ("mine", 4, 2, 2)
+    assert list(counts["most"].items()) == [("animals", 2), ("cars", 2), ("dishes", 1)]
 
 
 def test_of_many_labels_that_are_not_asked_for_the_first_are_told(tmp_path, capfd):

@@ -297,5 +297,6 @@ def test_the_rate_rises_and_falls():
     assert rates(4, warmup=0.5, warmup_steps=1) == [1, 1, 0.667, 0.333]
     assert rates(4, warmup=0, schedule="constant") == [1, 1, 1, 1]
     assert rates(4, warmup=0.5, schedule="constant") == [0.5, 1, 1, 1]
-    assert rates(4, warmup=0, decay=0.5) == [1, 1, 1, 0.5]
+    assert rates(4, warmup=0, decay=0.4) == [1, 1, 1, 0.5]
+    assert rates(4, warmup=0.45) == [1, 1, 0.667, 0.333]
     assert rates(4, warmup=0, decay=0.1) == [1, 1, 1, 1]

@@ -51,7 +51,9 @@ def test_a_stray_label_beside_the_two_of_the_encoder_is_told(job, tmp_path, capl
 def test_judged_sets_under_evaluation_are_scored_whatever_the_split(job, files):
     rated = {"dataset": "paws_qqp", "file": "test.tsv"}
     task = {"dataset": "paws_wiki", "files": {split: f"{split}.tsv" for split in ("train", "dev", "test")}}
-    found = by_name(scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev"))
+    result = scored(job, ratings=(rated,), tasks=(task,), base=files, split="dev")
+    assert result["data"]["paws_qqp-test"] == result["data"]["paws_wiki"], "the pairs of one file"
+    found = by_name(result)
     assert list(found) == ["questions", "tweets", "paws_qqp-test", "paws_wiki"]
     assert found["paws_qqp-test"]["pairs"] == found["paws_wiki"]["pairs"] == 24
     assert found["paws_qqp-test"]["positives"] == found["paws_wiki"]["positives"] == 16
