@@ -20,10 +20,13 @@ from flows.server.services import Running, describe, running
 from tests.flows.server.conftest import UP, WITH_PASSWORD
 
 
-def test_up_runs_while_its_lock_is_held(state):
+def test_up_runs_while_its_lock_is_held(state, tmp_path, monkeypatch):
     assert running() is None
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        assert running() == Running(os.getpid(), "http://127.0.0.1:4200/api")
+        (tmp_path / "linked").symlink_to(state.parent)
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "linked"))
         assert running() == Running(os.getpid(), "http://127.0.0.1:4200/api")
     assert running() is None
 

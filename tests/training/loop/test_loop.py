@@ -12,7 +12,7 @@ from training.loop import checkpoints
 from training.loop.course import read_course
 from training.loop.loop import Outcome
 from training.loop.settings import LoopSettings, share_of_rate
-from training.loop.task import Group
+from training.loop.task import Group, decaying_matrices
 
 
 def same(left, right):
@@ -198,6 +198,15 @@ def test_a_group_has_its_own_rate_and_decay(line, make_loop):
     assert found == [(0.2, 0.5, (0.5, 0.6)), (0.1, 0.0, (0.5, 0.6))]
 
 
+def test_matrices_decay_and_vectors_do_not():
+    sizes = {"weight": (2, 3), "bias": (3,), "scale": ()}
+    groups = decaying_matrices({name: torch.nn.Parameter(torch.zeros(size)) for name, size in sizes.items()}, 3.0)
+    assert [([*of.parameters], of.factor, of.decays) for of in groups] == [
+        (["weight"], 3.0, True),
+        (["bias", "scale"], 3.0, False),
+    ]
+
+
 def test_gradients_are_clipped_to_the_norm_of_the_settings_but_for_groups_that_are_not(line, make_loop):
     task = line()
     weight, bias = task.model[1].parameters()
@@ -275,7 +284,8 @@ def test_weights_without_a_finite_dev_score_are_refused(keep, scores, is_refused
 
 def test_a_checkpoint_of_the_version_before_is_refused_with_what_to_do(line, make_loop, tmp_path):
     loop = make_loop(line())
-    torch.save({"identity": "x", "step": 3}, tmp_path / "run" / checkpoints.FILE_NAME)
+    before = {"format": checkpoints.FORMAT - 1, "identity": "x", "step": 3}
+    torch.save(before, tmp_path / "run" / checkpoints.FILE_NAME)
     with refused(OtherSettings):
         loop.run()
 
