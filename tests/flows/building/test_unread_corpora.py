@@ -285,6 +285,17 @@ def test_rejects_that_are_damaged_are_written_again(folder, ingested):
     assert read_corpora(project, store).rejects == first.rejects
 
 
+def test_rejects_of_a_corpus_that_the_project_no_longer_names_go_though_nothing_is_read(read, ingested):
+    project, store, first = ingested
+    of_second = [reject for reject in first.rejects if reject.message.startswith("second.tsv")]
+    fewer = [corpus for corpus in project.corpora if corpus.name != "second"]
+    read.clear()
+    ingest_corpora(project.model_copy(update={"corpora": fewer}), store, "second")
+    assert read == []
+    assert last_ingested(store).rejects == [reject for reject in first.rejects if reject not in of_second]
+    assert of_second
+
+
 def test_lost_rejects_of_a_stage_are_not_read(folder, ingested):
     project, store, first = ingested
     recipe = Recipe("amr")

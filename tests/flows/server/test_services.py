@@ -264,6 +264,15 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
     }
 
 
+def test_what_ends_often_is_restarted_after_a_pause(its_time, capsys):
+    now, pauses, restarts = [0.0], [], []
+    its_time("flows.server.services", monotonic=lambda: now[0], sleep=pauses.append)
+    for now[0], often in ((0, False), (10, False), (20, False), (30, False), (40, False), (290, True), (400, False)):
+        services._count(restarts, "The worker ended by itself", None)
+        assert ("in 60 s, because that happens often" in capsys.readouterr().err) == often
+    assert pauses == [60.0]
+
+
 def test_a_port_that_was_given_is_that_of_the_next_server_too(state, monkeypatch):
     monkeypatch.setattr(services, "OwnServer", lambda _, port=0: SimpleNamespace(port=port or 1))
     assert [services._start_server(state, port).port for port in (0, 4321, 0)] == [1, 4321, 4321]
