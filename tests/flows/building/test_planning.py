@@ -154,12 +154,15 @@ def test_rows_that_are_newly_rejected_make_a_release(tmp_path, of_texts):
     table = tmp_path / "mine.tsv"
     table.write_text("text\ttopic\nA cat.\tanimals\n")
     store = Store.open(of_texts.store, create=True)
+    strict = of_texts.model_copy(update={"limits": of_texts.limits.model_copy(update={"rejected_rows": 0.0})})
     for number, rows in enumerate(("A dog.\n", "A dog.\nA cow.\n", ""), start=1):
         ingest_corpora(of_texts, store, f"run-{number}")
         assert store.publish(f"run-{number}", stages=[]).number == number
         assert not look_ahead(of_texts).publishes
         table.write_text(f"text\ttopic\nA cat.\tanimals\n{rows}")
         assert look_ahead(of_texts).publishes, rows
+        ahead = look_ahead(strict)
+        assert (ahead.release, ahead.publishes) == ((number, False) if rows else (number + 1, True))
 
 
 def test_a_release_is_followed_where_it_cannot_be_read_and_stays_where_its_rejects_are_made_again(tmp_path, of_texts):
