@@ -95,6 +95,14 @@ class TestTheMap:
         train(make_job("told", layers_tuned=0, map_epochs=1, loop={"precision": "bfloat16", "device": "cpu"}))
         assert "float32 on cpu" in caplog.text
 
+    def test_it_is_learnt_by_one_thread_and_what_follows_by_those_of_before(self, make_job, monkeypatch):
+        used = []
+        monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
+        monkeypatch.setattr(torch, "set_num_threads", used.append)
+        for threads in (None, 3):
+            train(make_job(f"threads {threads}", layers_tuned=0, map_epochs=1, loop={"threads": threads}))
+            assert used[-2:] == [threads or 1, 7]
+
     def test_facets_are_those_of_the_metrics_that_the_pairs_have(self, make_job):
         layout = FacetLayout.load(train(make_job("two", layers_tuned=0, facets=("wlk", "smatch"), map_epochs=1)))
         assert layout.names == ("wlk", "smatch")
