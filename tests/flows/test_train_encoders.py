@@ -25,6 +25,7 @@ from flows.trainings.due import (
     due,
     evaluation_identity,
     evaluation_job,
+    run_of,
     training_identity,
 )
 from training.encoders.s3bert.settings import S3bertSettings
@@ -249,9 +250,11 @@ def test_other_settings_another_seed_or_other_code_are_another_training(project,
     with monkeypatch.context() as patch:
         patch.setattr("flows.trainings.due.shipped_version", lambda _: "that of another facetflow")
         assert reasons() == {"seen": f"its backbone changed since {run.run}"}
+        folders = {run.folder.parent, run_of(made, made.encoders[0], 1)}
     later = dataclasses.replace(KINDS["s3bert"], tables=("sentences", "pairs"), version=99)
     monkeypatch.setattr("flows.trainings.due.KINDS", {"s3bert": later})
     assert reasons() == {"seen": f"the way in which facetflow trains it changed since {run.run}"}
+    assert len(folders | {run_of(made, made.encoders[0], 1)}) == 3, "each has a folder of its own"
 
 
 def test_an_evaluation_is_due_until_its_encoder_is_scored_and_judged_by_what_is_wanted_now(project, store):
