@@ -239,7 +239,9 @@ def tell_difference(a: float | None, b: float | None, difference: Difference | N
     minus = signed(None if a is None or b is None else b - a)
     if difference is None:
         return minus, UNDEFINED, ""
-    return minus, f"{signed(difference.low)} to {signed(difference.high)}", difference.verdict
+    judged = difference.verdict != "unclear"  # then each end keeps its sign, also where it is rounded to 0
+    ends = (f"{100 * end:+.1f}" if judged else signed(end) for end in (difference.low, difference.high))
+    return minus, " to ".join(ends), difference.verdict
 
 
 def _tell_spread(spread: Spread) -> str:

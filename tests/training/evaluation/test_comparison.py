@@ -163,6 +163,8 @@ def test_what_is_zero_when_it_is_rounded_has_no_sign():
     values = (-0.0004, 0.0004, -0.0, -0.0006, 0.0006)
     assert [signed(value) for value in values] == ["0.0", "0.0", "0.0", "-0.1", "+0.1"]
     assert tell_difference(None, None, Difference(-0.0001, 0.0002, "unclear"))[1] == "0.0 to 0.0"
+    assert tell_difference(None, None, Difference(0.0001, 0.048, "above"))[1] == "+0.0 to +4.8"
+    assert tell_difference(None, None, Difference(-0.048, -0.0001, "below"))[1] == "-4.8 to -0.0"
     assert tell_difference(0.5, None, None) == tell_difference(None, 0.5, None) == ("–", "–", "")
     assert [hundred(value) for value in (-0.0004, -0.0006)] == ["0.0", "-0.1"]
     drawn = draw_bars([Bar(name="all", about="", value=-0.04, interval=(-0.04, 0.3), verdict="")], of="B", axis="x")
