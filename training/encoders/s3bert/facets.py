@@ -246,7 +246,8 @@ def facets_of(
     try:
         given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
     except (RuntimeError, TypeError, ValueError) as error:
-        raise VectorsWrong(f"The vectors are no array of numbers ({error}): give np.stack(column).") from error
+        array = "np.stack(column) or tensor.detach().float().numpy()"  # a column of lists, or bfloat16
+        raise VectorsWrong(f"The vectors are no array of numbers ({error}): give {array}.") from error
     if given.ndim not in {1, 2} or given.shape[-1] != width:
         raise VectorsWrong(
             f"The vectors have the shape {given.shape}, but {str(folder)!r} maps embeddings of {width} dimensions; "

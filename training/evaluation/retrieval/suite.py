@@ -138,7 +138,7 @@ class RetrievalSuite(Suite):
     def write(self, folder: Path) -> None:
         super().write(folder)
         if self._maps:
-            log.info("drawing maps of %s", counted(len(self._maps), "aspect"))
+            log.info("drawing %s", counted(len(self._maps), "map"))
             projections: dict[str, NDArray[np.float64]] = {}
             tables = [drawn.draw(projections) for drawn in self._maps]
             write_table(pl.concat(tables, how="diagonal"), folder / MAPS_FILE)
