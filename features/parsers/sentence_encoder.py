@@ -144,13 +144,15 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: b
 
 
 def require_vocabulary(model: "SentenceTransformer") -> None:
-    """Check that the tokenizers of a model have words; a ValueError if one has only special tokens.
+    """Check that a model reads text, and its tokenizers have words; a ValueError if one has only special tokens.
 
     transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of
     equally many words have one embedding.
     """
     from transformers import PreTrainedTokenizerBase
 
+    if not hasattr(model[0], "tokenize"):
+        raise ValueError(f"its first module, {type(model[0]).__name__}, reads no text")
     for module in model.modules():
         tokenizer = getattr(module, "tokenizer", None)
         if not isinstance(tokenizer, PreTrainedTokenizerBase):

@@ -31,6 +31,14 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
         load_encoder(folder)
 
 
+def test_an_encoder_without_its_first_module_is_one_sentence(tiny_encoder, tmp_path):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
+    modules = folder / "modules.json"
+    modules.write_text(json.dumps(json.loads(modules.read_text())[1:]))
+    with refused(EncoderDamaged):
+        load_encoder(folder)
+
+
 @pytest.mark.parametrize(("file", "content"), [("config_sentence_transformers.json", "[]"), ("modules.json", "[{}]")])
 def test_a_file_of_another_size_than_was_trained_is_told_where_loading_fails(tiny_encoder, tmp_path, file, content):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
