@@ -107,7 +107,8 @@ def _read(run: Path, file: str = RECORD) -> RunState:
     try:
         content: dict[str, Any] = json.loads((run / file).read_bytes())
         identity = dict(content["identity"]) if content["state"] == "done" else {}
-        return RunState(content["state"], str(content["message"]), str(content["at"]), identity)
+        at = datetime.fromisoformat(content["at"]).isoformat()
+        return RunState(content["state"], str(content["message"]), at, identity)
     except (OSError, ValueError, KeyError, TypeError):
         return RunState("interrupted", "", "")  # it never began, or the record is damaged
 
