@@ -19,6 +19,9 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
+from features.core.closed import first_problem
 from features.core.errors import ModelError
 from features.core.faults import (
     EncoderDamaged,
@@ -61,6 +64,20 @@ UNDECISIVE = frozenset({"name", "pool", "cache_gib", "disk_gib"})
 
 _SEED = re.compile(r"seed-(\d+)")
 _GROUP = re.compile(r"(\d{5,})-([0-9a-f]+)")
+
+
+class Training(BaseModel, strict=True):
+    """The form of what is read from `training.json`; a kind may write less, or more."""
+
+    settings: dict[str, Any]
+    corpora: dict[str, dict[str, Any]] = {}
+    source: dict[str, Any] = {}
+    chosen_by: dict[str, Any] = {}
+    search: dict[str, Any] = {}
+    dev: dict[str, Any] | None = None
+    history: list[dict[str, Any]] = []
+    seconds: float = 0.0
+    files: dict[str, int] = {}
 
 
 def check_encoder_name(name: str, key: str) -> None:
@@ -168,19 +185,17 @@ def training_of(encoder: Path) -> dict[str, Any]:
     file = encoder / TRAINING_FILE
     if not file.is_file():
         return {}
-    reason: object = "it does not say with which settings"
-    training = None
     try:
-        training = read_json(file)
-    except RecordUnreadable as error:
-        reason = error.__cause__
-        if isinstance(reason, OSError):  # it is another user's, not damaged
+        training: dict[str, Any] = read_json(file)
+        Training.model_validate(training)
+    except (RecordUnreadable, ValidationError) as error:
+        if isinstance(error.__cause__, OSError):  # it is another user's, not damaged
             raise
-    if isinstance(training, dict) and isinstance(training.get("settings"), dict):
-        return training
-    raise EncoderDamaged(
-        f"{str(file)!r} is damaged ({reason}): delete the folder {str(encoder)!r}, then train or copy it again."
-    )
+        reason = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else error.__cause__
+        raise EncoderDamaged(
+            f"{str(file)!r} is damaged ({reason}): delete the folder {str(encoder)!r}, then train or copy it again."
+        ) from error
+    return training
 
 
 def find_encoder(runs: Path, name: str) -> Path:

@@ -201,7 +201,26 @@ def test_a_run_that_a_process_of_its_own_trains_is_running(runs):
         assert state_of(runs / BEGUN).state == "running"
 
 
-@pytest.mark.parametrize("content", ["", '{"kind": "asp', "null", "3", "[3]", "[]", '{"settings": 3}'])
+@pytest.mark.parametrize("at", ["yesterday", None])
+def test_a_record_of_a_run_without_a_time_is_damaged(tmp_path, at):
+    (tmp_path / "run.json").write_text(json.dumps({"state": "failed", "message": "no room", "at": at}))
+    assert (state_of(tmp_path).state, state_of(tmp_path).at) == ("interrupted", "")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        '{"kind": "asp',
+        "null",
+        "3",
+        "[3]",
+        "[]",
+        '{"settings": 3}',
+        '{"settings": {}, "search": null}',
+        '{"settings": {}, "files": {"a": "b"}}',
+    ],
+)
 def test_a_damaged_record_of_a_training_says_which_folder_to_delete(tmp_path, content):
     (encoder := tmp_path / "seed-0" / "encoder").mkdir(parents=True)
     assert training_of(encoder) == {}

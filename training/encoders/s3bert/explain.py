@@ -202,5 +202,5 @@ def encoder_facts(folder: Path) -> EncoderFacts:
             training_pairs=sum(count["train"] for count in counts.values()),
             dev_pairs=sum(count["dev"] for count in counts.values()),
         )
-    except (InputError, KeyError, TypeError, AttributeError):
+    except (InputError, KeyError, TypeError):
         return EncoderFacts(name, str(folder))
