@@ -21,6 +21,7 @@ from torch import nn
 
 from features.core.errors import ModelError
 from features.core.faults import BackboneUnfit, OtherParser, SplitsOverlap
+from features.core.wording import counted
 from features.parsers.sentence_encoder import FULL_PRECISION
 from features.parsers.settings import DependencySettings, SrlSettings
 from training.data.labelled_pairs import LabelledPairs
@@ -158,8 +159,8 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         backbone, tokens = self._prepare(ratings.further if ratings else (), str(machine.device), machine.precision)
         backbone.keep_states(tokens, self.plan.shared)
         prepared = Prepared(tokens=tokens, train=train, dev=dev, ratings=ratings)
-        counts = f"{len(train)} training pairs, {len(dev)} dev pairs, {len(self.data.texts)} sentences"
-        about = f"{counts}, {backbone.computing}"
+        pairs = f"{counted(len(train), 'training pair')}, {counted(len(dev), 'dev pair')}"
+        about = f"{pairs}, {len(self.data.texts):,} sentences, {backbone.computing}"
         learn(self.plan, machine, self.make_task(backbone, prepared), self._complete, about=about)
 
     def _prepare(self, further: Sequence[str], device: str, precision: torch.dtype) -> tuple[Backbone, Tokens]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sentence_transformers.base.modules import Dense
 from torch import Tensor
 
+from features.core.wording import counted
 from training.data.measured_pairs import MeasuredPairs
 from training.data.pair_tables import apart
 from training.encoders.backbone import Backbone, Tokens
@@ -133,7 +134,10 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
     def complete(learnt: Learnt[S3bertTask]) -> None:
         _complete(plan, data, learnt, backbone, _scaled(layout, decomposition.scales, targets), report)
 
-    counts = f"{len(train_pairs)} training pairs, {len(dev_pairs)} dev pairs, {len(data.texts)} sentences"
+    counts = (
+        f"{counted(len(train_pairs), 'training pair')}, {counted(len(dev_pairs), 'dev pair')}, "
+        f"{len(data.texts):,} sentences"
+    )
     for part, make_task in parts.items():
         with ExitStack() as stack:
             if part == MAP:  # its products are small: where another process works, two threads take nine times as long
