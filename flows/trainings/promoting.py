@@ -9,9 +9,11 @@ win, and what may be lost would add up.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from features.core.errors import FacetflowError
 from flows import project
 from flows.terminal import conclude
 from flows.trainings.training_process import run_job
@@ -28,7 +30,7 @@ from training.evaluation.promotion import (
     promote,
     refusal,
 )
-from training.evaluation.run import METRICS_FILE
+from training.evaluation.run import METRICS_FILE, read_scores
 from training.jobs import EvaluationJob
 from training.run_records import trained_as
 from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, release_of, run_id, seed_of
@@ -157,9 +159,8 @@ def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | Non
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
     """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
-    file = before / METRICS_FILE
-    if file.exists():
-        scores = read_json(file)
+    with suppress(FacetflowError):  # it has none, damaged ones, or those of another version
+        scores = read_scores(before / METRICS_FILE)
         if on_same_pairs(new, scores):
             return scores
     again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})

@@ -90,8 +90,6 @@ def compare_scores(new: Mapping[str, Any], current: Mapping[str, Any], limits: P
 
 def on_same_pairs(new: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
     """Return whether two `metrics.json` can be compared: by the same suites, each on the same pairs."""
-    if new["format"] != current.get("format"):
-        return False
     first, second = (
         {name: result["data"] for name, result in scores["suites"].items() if name in PromotionSettings.model_fields}
         for scores in (new, current)

@@ -10,6 +10,7 @@ import pytest
 from flows.project import Project
 from flows.trainings import promoting
 from training.evaluation.promotion import best_seed, current_run, promote, refusal
+from training.evaluation.run import FORMAT
 from training.jobs import EvaluationJob, Source
 from training.run_records import recorded
 
@@ -29,7 +30,7 @@ def project(tmp_path):
         (encoder / "training.json").write_text(json.dumps(training))
         os.utime(encoder / "training.json", (time, time))
         sets = {"rows": [{"name": "sts", "encoder": score, "pairs": 80}], "data": {"sts": "0"}}
-        write(tmp_path / "runs" / name / "metrics.json", {"format": 3, "suites": {"ratings": sets}})
+        write(tmp_path / "runs" / name / "metrics.json", {"format": FORMAT, "suites": {"ratings": sets}})
         release = int(name.partition("/")[2][:5])
         write(
             tmp_path / "runs" / name / "train.json",
@@ -119,10 +120,13 @@ def test_of_several_trainings_the_one_that_was_finished_last_is_chosen(project, 
     assert "nothing changes" not in capsys.readouterr().err
 
 
-def test_a_current_run_is_scored_again_on_the_pairs_of_a_new_one_where_these_are_others(project, monkeypatch):
+@pytest.mark.parametrize("damaged", [{}, {"format": 3}, {"suites": None}])
+def test_a_current_run_is_scored_again_where_its_scores_are_damaged_or_on_other_pairs(project, monkeypatch, damaged):
     scores = json.loads((project.runs / OLD / "metrics.json").read_text())
-    scores["suites"]["ratings"]["data"] = {"sts": "1"}
-    write(project.runs / NEWER / "metrics.json", scores)
+    write(project.runs / OLD / "metrics.json", scores | damaged)
+    if not damaged:
+        scores["suites"]["ratings"]["data"] = {"sts": "1"}
+        write(project.runs / NEWER / "metrics.json", scores)
     scored = []
 
     def score(_, job):
@@ -181,7 +185,7 @@ def test_seeds_that_were_chosen_by_different_scores_are_compared_by_the_suites_t
 def test_without_anything_to_choose_by_the_first_is_taken(project, capsys):
     for name in SEEDS:
         write(project.runs / name / "encoder" / "training.json", {"settings": {}})
-        write(project.runs / name / "metrics.json", {"format": 3, "suites": {}})
+        write(project.runs / name / "metrics.json", {"format": FORMAT, "suites": {}})
     assert promote_best(project, *SEEDS) == SEEDS[0]
     said = capsys.readouterr().err
     assert "there was no current encoder; the first of 3 seeds that hold." in said
