@@ -274,15 +274,14 @@ def finished_identity(identity: str, settings: Trainable) -> str:
     return f"{identity}-{settings.loop.epochs}"
 
 
-def is_done(report: Path, identity: str) -> bool:
-    """Return whether a training of this identity is already finished, by the report of the finished one."""
-    if not report.is_file():
-        return False
-    if read_json(report).get("identity") == identity:
-        return True
+def is_done(folder: Path, identity: str) -> bool:
+    """Return whether a training of this identity is already finished, by the `training.json` in a folder."""
+    training = training_of(folder)
+    if not training or training.get("identity") == identity:
+        return bool(training)
     raise OtherSettings(
-        f"{str(report.parent)!r} has the finished result of a training with other settings or data: choose another "
-        "output, or delete the folder to train anew."
+        f"{str(folder)!r} has the finished result of a training with other settings or data: choose another output, or "
+        "delete the folder to train anew."
     )
 
 

@@ -47,7 +47,7 @@ def train(job: AmrParserJob) -> Path:
     """Train a parser, from the checkpoint in the output folder if there is one, and return the folder of the model."""
     base = models.locate(job.settings.backbone)
     identity = identity_of(job, models.digest(base))
-    if is_done(job.output / TRAINING_FILE, finished_identity(identity, job.settings)):
+    if is_done(job.output, finished_identity(identity, job.settings)):
         log.info("%s is done already", job.output / MODEL)
         return job.output / MODEL
     require_writable(job.output)

@@ -52,7 +52,7 @@ def train(job: TaggerJob) -> Path:
     folder = models.locate(job.settings.backbone)
     identity = _identity(job, models.digest(folder))
     finished = job.output / TAGGER
-    if is_done(finished / TRAINING_FILE, finished_identity(identity, job.settings)):
+    if is_done(finished, finished_identity(identity, job.settings)):
         log.info("%s is done already", finished)
         return finished
     require_writable(job.output)
