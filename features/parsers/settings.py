@@ -10,6 +10,8 @@ from features.core.faults import Conflict
 
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 """Where a model computes: `auto` is a GPU if there is one."""
+Threads = Annotated[int, Field(ge=1, le=1024)]
+"""CPU threads; where a machine cannot have so many, torch ends with a traceback."""
 Precision = Literal["auto", "float32", "bfloat16"]
 """Number format of a model's computations: `auto` is bfloat16 where the hardware is faster in it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
@@ -25,7 +27,7 @@ class _ParserSettings(Closed):
         enabled: True parses all sentences, False none; by default those that an encoder reads.
     """
 
-    threads: int | None = Field(default=None, ge=1, le=1024)
+    threads: Threads | None = None
     max_words: int = Field(default=512, ge=1)
     enabled: bool | None = None
 
@@ -143,7 +145,7 @@ class LabelVectorSettings(Closed):
     model: str = "all-MiniLM-L6-v2"
     file: Path | None = None
     device: Device = "auto"
-    threads: int | None = Field(default=None, ge=1, le=1024)
+    threads: Threads | None = None
 
     @model_validator(mode="after")
     def _glove_needs_a_file(self) -> Self:

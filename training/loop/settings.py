@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from features.core.closed import Closed
-from features.parsers.settings import Device, Precision
+from features.parsers.settings import Device, Precision, Threads
 
 Keep = Literal["best", "average", "last"]
 """Which weights a training keeps."""
@@ -71,7 +71,7 @@ class LoopSettings(Closed):
     log_every: Annotated[int, Field(ge=1)] = 50
     precision: Precision = "auto"
     device: Device = "auto"
-    threads: Annotated[int, Field(ge=1, le=1024)] | None = None
+    threads: Threads | None = None
     processes: Annotated[int, Field(ge=1)] = 1
     trackers: tuple[str, ...] = ()
     seed: Annotated[int, Field(ge=0, le=2**63)] = 0  # torch reads 64 bits, and `--seeds` adds to it
