@@ -120,7 +120,6 @@ def test_files_that_were_never_committed_go_when_they_are_old(store, build, writ
         file.write_bytes(b"x")
     age(store, 8)
     young = write("amr", "s9", ["a"], inputs=["young"])
-    assert store.collect_garbage(timedelta(days=8, minutes=30), dry_run=True).files == (), "the log counts whole hours"
 
     garbage = store.collect_garbage(timedelta(days=7))
 

@@ -251,6 +251,7 @@ def test_a_server_that_is_started_again_leaves_the_log_of_the_one_before(tmp_pat
 
     environments = []
     monkeypatch.setenv("PREFECT_SERVER_API_PORT", "1")
+    monkeypatch.delenv("DO_NOT_TRACK", raising=False)
     monkeypatch.setattr("flows.server.own_server.subprocess.Popen", Process)
     server = OwnServer(tmp_path)
     server.restart()
