@@ -134,8 +134,9 @@ def _roles(told: Told) -> None:
         within = {*texts.voice} <= {stem for part in parts for stem in part}
         words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
-        frames = [f" in {frame}" for stem, frame in moved if frame and stem in texts.voice][:1]
         verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
+        acting = [frame for stem, frame in moved if stem in texts.voice and stem_of(frame.strip('"')) == verb]
+        frames = [f" in {frame}" for frame in acting[:1]]
         active = [t.stem for t in texts.tokens[texts.is_passive[0]]]
         is_object = verb in active[: active.index(texts.voice[1])]  # "hid it from Bob", "it was hidden by Bob"
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".

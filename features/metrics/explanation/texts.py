@@ -18,6 +18,9 @@ Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
 _LINKS = frozenset({"link", "grammar"})
+_ASKING = frozenset({"who", "what", "which"})
+_ARTICLES = ARTICLES | {"the"}
+RELATIVE = frozenset({"who", "which", "that"})
 _THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _LONGEST = 6  # words with content in a part that changes places
@@ -56,19 +59,21 @@ class ComparedTexts:
         by = stems.index("by")
         if stems[by - 1] not in self.shared and not self.reordered:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        beside = {t.stem for pair in pairwise(others) for t in pair if tokens[by - 1].lower in {w.lower for w in pair}}
-        if {"be", "by"} & beside:
-            return None  # "was sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        before = reversed(tokens[: stems.index("be")])  # not "12" of "children under 12"
-        subject = next((t.stem for t in before if t.has_content and t.kind != "quantity"), "")
+        near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower == tokens[by - 1].lower]
+        if any(t.stem in {"be", "by"} for part in near for t in part):
+            return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
+        before = [t for t in tokens[: stems.index("be")] if t.has_content or t.stem in _ASKING]
+        before = [t for t in before if t.kind != "quantity"]  # not "12" of "children under 12"
+        subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""
         agent = ""
         for token in tokens[by + 1 :]:
-            if token.has_content:
+            if token.has_content and not (agent and token.may_be_participle):  # "by the boy left"
                 agent = token.stem
             elif agent or token.kind != "grammar":
                 break
         owners = {token.stem for token, behind in pairwise(others) if behind.lower == "'s"}  # "Ann's son won"
-        return (subject, agent) if {subject, agent} <= self.shared - owners else None
+        known = self.shared.union(t.stem for t in others if t.stem in _ASKING) - owners
+        return (subject, agent) if subject != agent and {subject, agent} <= known else None
 
     @cached_property
     def shared(self) -> set[str]:
@@ -276,6 +281,13 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
         else:
             read.append(token)
     return read
+
+
+def _asked(tokens: Sequence[Token], at: int) -> Token:
+    """Return the noun that a pronoun at a place stands for, "the boy" before "who"; the word there if there is none."""
+    before, noun = [NO_TOKEN, NO_TOKEN, *tokens[:at]][-2:]
+    has_noun = noun.kind == "name" or (noun.kind == "word" and before.lower in _ARTICLES)
+    return noun if tokens[at].stem in RELATIVE and has_noun else tokens[at]
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:

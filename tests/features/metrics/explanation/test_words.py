@@ -383,6 +383,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / sleep-01 :ARG0 (c / cat :ARG1-of (b / bite-01 :ARG0 (d / dog))))",
          "(s / sleep-01 :ARG0 (c / cat :ARG0-of (b / bite-01 :ARG1 (d / dog))))",
          'Same frames; "cat" and "dog" swap roles in "bit".'),
+        ("The driver who was hit by the boy left.", "The driver who hit the boy left.",
+         "(l / leave-11 :ARG0 (d / driver))", "(l / leave-11 :ARG0 (d / driver) :ARG1 (b / boy))",
+         'Same frames; "driver" and "boy" swap roles (passive in a only).'),
+        ("Who was hired by Ann?", "Who hired Ann?", "(h / hire-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Who" and "Ann" swap '
+          'roles (passive in a only).')),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
@@ -1191,6 +1197,8 @@ def test_beside_other_words_names_in_other_company_do_not_change_places(a, b):
         ("Ann kissed Bob.", "Bob was kissed by Ann."),
         ("The club, which is led by Ann, met.", "The club led by Ann met."),
         ("A boy rode a bike on the road.", "A bike was ridden on the road by a boy."),
+        ("A song that was sung by the band became a hit.", "A song that the band sang became a hit."),
+        ("A man was first seen by Ann.", "A man was first seen in May by Ann."),
         ("Ann sued Bob over a fee.", "Bob was sued by Ann over a fee."),
     ],
 )
