@@ -18,7 +18,6 @@ _UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
-_CASES = ({"he", "him"}, {"they", "them"}, {"i", "me"}, {"we", "us"})  # "her" and "it" may be anything
 _CONJUNCTIONS = frozenset({"because", "before", "after", "until", "when", "while", "although", "though"})
 _OBJECTS = frozenset({"him", "her", "it", "them", "me", "us", "you"})
 
@@ -129,7 +128,10 @@ def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
 def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
-    if texts.voice:
+    one, subject, verb = texts.turned or (NO_TOKEN, [], NO_TOKEN)
+    if verb.may_be_participle or verb.stem in both.frame_stems:  # "who Ann saw", not "which the way is"
+        told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {verb.shown}")
+    elif texts.voice:
         parts = texts.exchange or ([], [])
         within = {*texts.voice} <= {stem for part in parts for stem in part}
         words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
@@ -154,15 +156,6 @@ def _roles(told: Told) -> None:
         told.add("order" if both.differ else "form", ("srl",), ", ".join(first))
     elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
         _exchange(told, texts.exchange, moved)
-    elif texts.rotated and both.frame_stems.isdisjoint(texts.rotated):
-        words = listed(texts.token(0, stem).shown for stem in texts.rotated)
-        roles = listed(frame for stem, frame in moved if frame not in words and stem in texts.rotated)
-        told.add("role" if roles else "order", ("srl",), f"{words} change {f'roles in {roles}' if roles else 'places'}")
-    elif len(moved) == 2 and not texts.differ_in_words():
-        stems = [stem for stem, _ in moved]
-        frames, words = both.swaps((stems[:1], stems[1:])), listed(texts.token(0, stem).shown for stem in stems)
-        if frames and texts.turns([*stems, stem_of(frames[0].strip('"'))]):
-            told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
 
 
 def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
@@ -211,28 +204,21 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
 
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
-    cases = [(texts.token(0, stem), texts.token(1, stem), frame) for stem, frame in both.moved_arguments if frame]
-    cases = [case for case in cases if {case[0].lower, case[1].lower} in _CASES]
-    # One that a graph lacks has no role in it; of two, either may have it.
-    stems = [[token.stem for token in side if token.lower != "'s"] for side in texts.tokens]  # "the man's car"
-    cases = [case for case in cases if stems[0].count(case[0].stem) == stems[1].count(case[0].stem) == 1]
-    cases = [case for case in cases if not any(case[side] in both.unread[side] for side in (0, 1))]
+    if "role" in {difference.aspect for difference in told.differences}:
+        return
     side, verb = texts.passive_verb or (0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
-    same_voice = stems[0].count("be") == stems[1].count("be")
-    if cases and not texts.exchange and same_voice:  # "who killed him", "who did he kill"
-        a, b, frame = cases[0]
-        told.add("role", ("srl",), f"{a.shown} in a and {b.shown} in b have other roles in {frame}")
-    elif verb.stem in acting and not texts.voice and texts.reordered:
+    voices = {sum(t.stem == "be" and t.lower != "'s" for t in side) for side in texts.tokens}  # not "the man's car"
+    if verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif verb.stem in acting and not any(texts.is_passive):  # "he was denied a room", "he denied it"
         at = texts.tokens[side].index(verb)
         passive = texts.tokens[side][at - 1 : at + 1]
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
-    elif texts.is_passive[0] != texts.is_passive[1] and not same_voice and (texts.moved or not texts.voice):
+    elif texts.is_passive[0] != texts.is_passive[1] and len(voices) == 2 and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
-    elif texts.moved and "role" not in {difference.aspect for difference in told.differences}:
+    elif texts.moved:
         places = {stem: _place(both, stem) for stem in texts.moved}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
         stem = min(places, key=lambda stem: (stem in both.frame_stems, not places[stem]))

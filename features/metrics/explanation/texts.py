@@ -112,12 +112,19 @@ class ComparedTexts:
         return None
 
     @cached_property
-    def rotated(self) -> list[str]:
-        """Stems of three words, each in the place of another, apart: "x told y of z", "y told z of x"."""
-        left, right = self._order
-        stems = [a for a, b in zip(left, right, strict=False) if a != b]
-        beside = any({a.stem, b.stem} <= {*stems} for side in self.tokens for a, b in pairwise(side))
-        return stems if len(stems) == 3 and not (beside or self.moved or self.differ_in_words()) else []
+    def turned(self) -> tuple[Token, list[str], Token] | None:
+        """Whom a clause is about, stems of another noun, the verb, if they swap roles: "who we saw", "who saw us"."""
+        starts = [[at for at, token in enumerate(side) if token.stem in {"what", *RELATIVE}] for side in self.tokens]
+        for places in zip(*starts, strict=False) if self.is_passive[0] == self.is_passive[1] else ():
+            of = _asked(self.tokens[0], places[0])
+            clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
+            first, other = (clause[0] if clause else NO_TOKEN for clause in clauses)
+            if first.has_content and first.stem == other.stem:  # which boys
+                of, clauses = first, [clause[1:] for clause in clauses]
+            for ours, theirs in (clauses, clauses[::-1]):
+                if subject := _subject(ours, theirs):
+                    return of, subject, next(token for token in theirs if token.has_content)
+        return None
 
     @cached_property
     def is_genitive(self) -> bool:
@@ -298,6 +305,19 @@ def _is_passive(tokens: Sequence[Token]) -> bool:
     # No participle in "was on the table by the door".
     verbs = [t.may_be_participle for t in tokens[be + 1 : by] if t.kind != "grammar"]
     return len(verbs) < 4 and any(verbs) and not tokens[by - 1].lower.endswith("ing")
+
+
+def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
+    """Return stems of the subject of a clause that comes after the verb in another: of "who we saw", "who saw us"."""
+    left, right = ([token for token in side if token.has_content] for side in (tokens, others))
+    stems = [token.stem for token in left]
+    at = stems.index(right[0].stem) if right and right[0].stem in stems else 0
+    if not at or stems[:at] != [token.stem for token in right[1 : at + 1]]:
+        return []
+    before = [side[: side.index(word)] for side, word in ((tokens, left[0]), (tokens, left[at]), (others, right[0]))]
+    articles, _, of_verb = (any(token.lower in _ARTICLES for token in part) for part in before)
+    links = any(token.kind == "link" for token in before[1])  # "what would you like to change", "what can change you"
+    return stems[:at] if (articles or left[0].kind in {"name", "pronoun"}) and not (of_verb or links) else []
 
 
 def _first_difference(left: Sequence[str], right: Sequence[str]) -> int | None:

@@ -94,12 +94,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann told Ben of Kim.", "Ben told Kim of Ann.",
          "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / ben) :ARG1 (k / kim))",
          "(t / tell-01 :ARG0 (b / ben) :ARG2 (k / kim) :ARG1 (a / ann))",
-         'Same frames; "Ann", "Ben" and "Kim" change roles in "told".'),
-        # The parser errs: of three in other places, two swap roles.
-        ("The boy sent it to the girl for the man.", "The man sent it to the boy for the girl.",
-         "(s / send-01 :ARG0 (b / boy) :ARG1 (i / it) :ARG2 (g / girl) :ARG3 (m / man))",
-         "(s / send-01 :ARG0 (m / man) :ARG1 (i / it) :ARG2 (g / girl) :ARG3 (b / boy))",
-         'Same frames; "boy", "girl" and "man" change roles in "sent".'),
+         ('Same frames; words that both have come in another order: "told Ben" and "Kim", and the parser reads other '
+          'roles in "told".')),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
@@ -203,7 +199,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; "2 km" in a is "2,000 metres" in b.'),
         ("Who killed him?", "Who did he kill?", "(k / kill-01 :ARG0 (a / amr-unknown) :ARG1 (h / he))",
          "(k / kill-01 :ARG0 (h / he) :ARG1 (a / amr-unknown))",
-         'Same frames; "him" in a and "he" in b have other roles in "killed".'),
+         'Same frames; "Who" and "him" swap roles in "killed".'),
         ("He saw she left.", "He saw her leave.",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 (p / she)))",
          "(s / see-01 :ARG0 (h / he) :ARG1 (l / leave-11))",
@@ -389,6 +385,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Who was hired by Ann?", "Who hired Ann?", "(h / hire-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Who" and "Ann" swap '
           'roles (passive in a only).')),
+        ("The boy that the old man saw slept.", "The boy that saw the old man slept.",
+         "(s / sleep-01 :ARG0 (b / boy))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "boy" and "old man" '
+          'swap roles in "saw".')),
+        ("Which boys does Ann love?", "Which boys love Ann?", "(l / love-01 :ARG0 (a / ann) :ARG1 (b / boy))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "boys" and "Ann" '
+          'swap roles in "love".')),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
