@@ -128,6 +128,9 @@ def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
 def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
+    if texts.attribute:
+        parts = [spans(told, side, tokens) for side, tokens in enumerate(texts.attribute)]
+        told.add("form", (), f"{parts[0]} in a is {parts[1]} in b", texts.attribute)
     one, subject, verb = texts.turned or (NO_TOKEN, [], NO_TOKEN)
     if verb.may_be_participle or verb.stem in both.frame_stems:  # "who Ann saw", not "which the way is"
         told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {verb.shown}")
@@ -204,7 +207,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
 
 def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
-    if "role" in {difference.aspect for difference in told.differences}:
+    if texts.attribute or "role" in {difference.aspect for difference in told.differences}:
         return
     side, verb = texts.passive_verb or (0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]

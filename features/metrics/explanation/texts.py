@@ -127,6 +127,18 @@ class ComparedTexts:
         return None
 
     @cached_property
+    def attribute(self) -> Chunk | None:
+        """A noun with an attribute in front in one sentence, in a clause in the other: "ill man", "man who is ill"."""
+        for side, tokens in enumerate(self.tokens):
+            for noun, who, be, word in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+                is_clause = who.stem in RELATIVE and be.stem == "be" and word.has_content
+                inside = (p for p in pairwise(self.tokens[1 - side]) if [t.stem for t in p] == [word.stem, noun.stem])
+                if is_clause and (pair := next(inside, None)):
+                    clause = [noun, who, be, word]
+                    return ([*pair], clause) if side else (clause, [*pair])
+        return None
+
+    @cached_property
     def is_genitive(self) -> bool:
         """Whether one sentence has "of" where the other has a genitive: "the end of a year", "a year's end"."""
         spare = [{token.lower for chunk in self.chunks for token in chunk[side]} for side in (0, 1)]
@@ -136,7 +148,7 @@ class ComparedTexts:
     def moved(self) -> list[str]:
         """Stems of single words that have another place among the words that both have."""
         left, right = self._order
-        if left == right or self.exchange or any(self.fronted) or sorted(left) != sorted(right):
+        if left == right or self.exchange or self.attribute or any(self.fronted) or sorted(left) != sorted(right):
             return []
         pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
         once = [stem for stem in left if left.count(stem) == 1]

@@ -1292,7 +1292,10 @@ def test_words_beside_one_that_comes_from_elsewhere_stand_in_no_place_of_others(
          ['"released" in a, "given" in b']),
         ("It was released exclusively through a store in June.", "It was released in June exclusively via a store.",
          ['"through" in a, "via" in b']),
-        ("The man plays an acoustic guitar.", "The man plays a guitar which is acoustic.", ['only b says "which"']),
+        ("The man plays an acoustic guitar.", "The man plays a guitar which is acoustic.",
+         ['"acoustic guitar" in a is "guitar which is acoustic" in b']),
+        ("Ann saw a dog that was bitten.", "Ann saw a bitten dog.",
+         ['"dog that was bitten" in a is "bitten dog" in b']),
     ],
 )  # fmt: skip
 def test_links_and_words_next_to_what_both_have_stand_in_one_place(a, b, differences):
