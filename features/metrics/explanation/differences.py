@@ -26,6 +26,11 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     """Return the differences between two sentences, the most telling first; none if they have the same words."""
     told = Told(both)
     if both.texts.equal:
+        roles = listed(frame for _, frame in both.moved_arguments if frame)
+        for side, part in both.texts.set_apart[:1]:
+            text = f"{quoted(part)} is set apart by commas only in {SIDES[side]}"
+            text += f", and the parser reads other roles in {roles}" if roles else ""
+            told.add("order" if both.differ else "form", ("srl",), text)
         _unsure(told)
         return tuple(told.differences)
     own = [[t for t in side if t.stem not in both.texts.shared] for side in both.texts.tokens]

@@ -139,6 +139,12 @@ class ComparedTexts:
         return None
 
     @cached_property
+    def set_apart(self) -> list[tuple[int, str]]:
+        """The side that alone has commas around some words, and these: "The boy, said Ann, left"."""
+        parts = [re.findall(r"(?=, ([^,]*[^\s,])\s*,)", text) for text in self.sentences]
+        return [(side, text) for side in (0, 1) if not parts[1 - side] for text in parts[side]]
+
+    @cached_property
     def is_genitive(self) -> bool:
         """Whether one sentence has "of" where the other has a genitive: "the end of a year", "a year's end"."""
         spare = [{token.lower for chunk in self.chunks for token in chunk[side]} for side in (0, 1)]
