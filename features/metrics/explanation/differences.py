@@ -5,11 +5,12 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
 from features.metrics.explanation.quantities import tell_quantities
-from features.metrics.explanation.texts import Chunk, ComparedTexts
+from features.metrics.explanation.texts import RELATIVE, Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
 from features.metrics.readings import SENSE
 
@@ -240,8 +241,13 @@ def _moved_words(told: Told) -> None:
             aspect: Aspect = "order" if both.differ or not texts.fronted else "form"
             told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
     elif texts.moved_links:
-        words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
-        told.add("form" if single else "order", (), f"{words} {'has another place' if single else 'change places'}")
+        words, stems = listed(token.shown for token in texts.moved_links), {t.stem for t in texts.moved_links}
+        before = [listed(a.shown for a, b in pairwise(side) if {b.stem} == stems) for side in texts.tokens]
+        if stems <= RELATIVE and all(before):
+            told.add("order", ("srl",), f"{words} follows {before[0]} in a, {before[1]} in b")
+        else:
+            single = len(texts.moved_links) == 1
+            told.add("form" if single else "order", (), f"{words} {'has another place' if single else 'change places'}")
 
 
 def _place(both: ComparedGraphs, stem: str) -> str:

@@ -164,7 +164,8 @@ class ComparedTexts:
     @cached_property
     def moved_links(self) -> list[Token]:
         """Particles and prepositions that move while other words keep their order: "he called (it) off (the game)"."""
-        left, right = ([t for t in side if t.kind != "grammar" or t.lower in {"to", "by"}] for side in self.tokens)
+        kept = {"to", "by", "that"}
+        left, right = ([t for t in side if t.kind != "grammar" or t.lower in kept] for side in self.tokens)
         others = [[token.stem for token in side if token.kind not in _LINKS] for side in (left, right)]
         if others[0] != others[1] or sorted(t.stem for t in left) != sorted(t.stem for t in right):
             return []

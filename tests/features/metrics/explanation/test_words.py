@@ -397,6 +397,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :ARG0 (b / boy) :ARG1 (l / lie-08 :ARG0 (a / ann)))",
          ('Both have the same words in the same order, with other punctuation; "said Ann" is set apart by commas only '
           'in a, and the parser reads other roles in "said" and "lied".')),
+        ("The dog that bit the man slept.", "The dog bit the man that slept.", "(b / bite-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "that" follows "dog" '
+          'in a, "man" in b.')),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
