@@ -91,7 +91,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
         if _renamed(left, pair) == right and self.passive_verb is None:
-            orders = [[token.stem for token in side] for side in self.tokens]  # of neighbours, only one moves
+            orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if apart and (not differ or self._take_places(pair)) else None
         if differ:  # the names may still change places
@@ -159,7 +159,9 @@ class ComparedTexts:
         pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
         once = [stem for stem in left if left.count(stem) == 1]
         moved = [stem for stem in once if [s for s in left if s != stem] == [s for s in right if s != stem]]
-        return moved if pronouns.isdisjoint(moved) else []  # "her guide", "guide and her": either may have moved
+        orders = [[token.stem for token in side] for side in self.tokens]  # of "even" and "dog", what the articles show
+        alone = [stem for stem in moved if [s for s in orders[0] if s != stem] == [s for s in orders[1] if s != stem]]
+        return [] if pronouns & {*moved} else alone or moved  # "her guide", "guide and her": either may have moved
 
     @cached_property
     def moved_links(self) -> list[Token]:

@@ -400,6 +400,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog that bit the man slept.", "The dog bit the man that slept.", "(b / bite-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "that" follows "dog" '
           'in a, "man" in b.')),
+        ("The dog even slept.", "Even the dog slept.", "(s / sleep-01 :ARG0 (d / dog) :mod (e / even))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "even" has another '
+          'place.')),
+        ("Only the boy may go.", "The boy may only go.", "(g / go-02 :ARG0 (b / boy :mod (o / only)))",
+         "(g / go-02 :ARG0 (b / boy) :mod (o / only))",
+         'Same frames; "Only" has another place: the parser ties it to "boy" in a, to "go" in b.'),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
