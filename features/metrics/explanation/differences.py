@@ -169,12 +169,6 @@ def _roles(told: Told) -> None:
 
 def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tuple[str, str]]) -> None:
     both, texts = told.both, told.texts
-    before = [[texts.preposition(side, stems[0]) for side in (0, 1)] for stems in exchange]
-    kept = [a for a, b in before if a and b and a.stem == b.stem]
-    if len({link.stem for link in kept}) == 2:  # "to x about y", "about y to x"
-        words = joined([_part(told, stems, link) for stems, link in zip(exchange, kept, strict=True)])
-        told.add("order" if both.differ else "form", ("srl",), f"{words} change places")
-        return
     words, parts = joined([_part(told, stems) for stems in exchange]), [*exchange[0], *exchange[1]]
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
@@ -196,11 +190,15 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     # "Gave us a fish", "gave a fish to us"; "we were given a fish", "a fish was given to us".
     passive = all(any(t.stem == "be" for t in side) for side in between)
     is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"}) and all(passive and t.may_be_participle for t in passed)
+    # "To Ann about Ben", "about Ben to Ann".
+    before = [[t.lower for t in side if t.kind == "link" or t.lower == "to"] for side in between]
+    keep_links = all(before) and before[0] != before[1] and both.frame_stems.isdisjoint(parts)
+    keep_links &= not (passed or texts.differ_in_words())
     # "Drove because he was late".
     clauses = both.differ and ends <= both.frame_stems
     outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
     in_list = not told.differences and all(both.lists(ends, side) for side in outside)
-    if not clauses and (is_dative or texts.is_genitive or in_list):
+    if not clauses and (is_dative or keep_links or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin:
         named = listed(filter(None, frames))

@@ -256,13 +256,6 @@ class ComparedTexts:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
 
-    def preposition(self, side: int, stem: str) -> Token | None:
-        """Return the preposition before a word: "to" in "to the man"."""
-        word = self.token(side, stem)
-        before = [t for t in self.tokens[side] if t.start < word.start and (t.kind != "grammar" or t.lower == "to")]
-        is_one = before and before[-1].kind in _LINKS and before[-1].stem not in {"and", "or", "but"}
-        return before[-1] if is_one else None
-
     def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
         """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""
         orders = [["", *(token.stem for token in side if token.kind != "grammar"), ""] for side in self.tokens]

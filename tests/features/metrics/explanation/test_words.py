@@ -100,7 +100,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
          "(w / write-01 :ARG0 (h / he) :ARG2 (a / ann) :topic (b / ben))",
          "(w / write-01 :ARG0 (h / he) :ARG2 (b / ben) :topic (a / ann))",
-         'Same frames; "to Ann" and "about Ben" change places.'),
+         'Same frames; "Ann" and "Ben" change places, not their roles.'),
         ("On Monday he ran in Rome.", "In Rome he ran on Monday.",
          "(r / run-02 :ARG0 (h / he) :time (m / monday) :location (r2 / rome))", None,
          ('The parser sees no difference: both have the same graph; "On Monday" comes first in a, "In Rome" comes '
@@ -406,6 +406,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Only the boy may go.", "The boy may only go.", "(g / go-02 :ARG0 (b / boy :mod (o / only)))",
          "(g / go-02 :ARG0 (b / boy) :mod (o / only))",
          'Same frames; "Only" has another place: the parser ties it to "boy" in a, to "go" in b.'),
+        ("The girl in the red hat spoke to a man.", "The girl spoke to a man in a red hat.",
+         "(s / speak-01 :ARG0 (g / girl) :ARG2 (m / man))", "(s / speak-01 :ARG0 (g / girl) :ARG1 (m / man))",
+         'Same frames; "red hat" and "spoke to a man" change places.'),
         ("The student who slept bit the man.", "The student bit the man who slept.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (s / sleep-01) :ARG0-of (t / study-01)) :ARG1 (m / man))",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (t / study-01)) :ARG1 (m / man :ARG0-of (s / sleep-01)))",
