@@ -361,8 +361,7 @@ def _forms(told: Told) -> None:
     """Tell words in another form, and those that graphs leave out, such as articles, if nothing else is told."""
     if told.differences:
         return
-    helped = any(token.stem == "do" for chunk in told.texts.chunks for part in chunk for token in part)
-    places = [([a], [b]) for a, b in told.texts.forms if a not in told.named[0] and not (helped and a.kind == "word")]
+    places = [([a], [b]) for a, b in told.texts.forms if a not in told.named[0]]
     told.add_apart("form", (), places + told.chunks({"grammar", "quantity"}))
     told.add_single()
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from html import unescape
 from itertools import combinations_with_replacement, pairwise, product
 
-from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, stem_of, tokens_of
+from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
@@ -21,7 +21,6 @@ _LINKS = frozenset({"link", "grammar"})
 _ASKING = frozenset({"who", "what", "which"})
 _ARTICLES = ARTICLES | {"the"}
 RELATIVE = frozenset({"who", "which", "that"})
-_THIRD_PERSON = {form: stem_of(form.removesuffix("s")) for form in ("leaves", "lives")}  # beside "left", not "leaf"
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _LONGEST = 6  # words with content in a part that changes places
 
@@ -227,7 +226,6 @@ class ComparedTexts:
     def forms(self) -> list[tuple[Token, Token]]:
         """Words that both sentences have in different forms."""
         left, right = ([token.stem for token in side] for side in self.tokens)
-        left = _renamed(left, self.exchange) if self.exchange else left
         blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
         pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
         return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
@@ -293,15 +291,12 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
     counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(_PLURALS)}
     counted |= {u for u in UNITS for word in stems if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
     counted -= {word.stem for article, word in pairwise(bare) if article.lower in ARTICLES}  # two dogs chase a dog
-    read = []
-    for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False):
-        if token.lower in _THIRD_PERSON and any(other.stem == _THIRD_PERSON[token.lower] for other in others):
-            read.append(token._replace(stem=_THIRD_PERSON[token.lower]))
-        elif token.lower in ARTICLES and behind.stem in counted and before.stem not in {"half", "of"}:  # 3/4 of an hour
-            read.append(token._replace(stem="1", kind="quantity"))
-        else:
-            read.append(token)
-    return read
+    return [
+        token._replace(stem="1", kind="quantity")
+        if token.lower in ARTICLES and behind.stem in counted and before.stem not in {"half", "of"}  # 3/4 of an hour
+        else token
+        for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False)
+    ]
 
 
 def _asked(tokens: Sequence[Token], at: int) -> Token:

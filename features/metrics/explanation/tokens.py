@@ -71,8 +71,8 @@ _FORMS = f"""{_VERBS}; who whom;
 evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
 kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins; second sec secs;
-man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; life lives; knife knives;
-leaf leaves; he him his himself; she her hers herself; it its itself; i me my mine myself; we
+man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
+he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
 no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program

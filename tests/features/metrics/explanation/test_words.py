@@ -894,7 +894,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           ":ARG0-of (a / act-01)) :ARG2 (s / sister))))"),
          ("(c / call-01 :ARG1 (p / person :ARG0-of (h / have-rel-role-91 :ARG2 (s / sister)) :ARG0-of (l / live-01 "
           ":ARG0 (q / person :ARG0-of (a / act-01)))))"),
-         'Same frames; "actor" has another place, and the parser reads another role in "lives".'),
+         'Same frames; "actor" has another place, and the parser reads another role in "sister".'),
         ("I can't sing.", "I couldn't sing.", "(p / possible-01 :polarity - :ARG1 (s / sing-01 :ARG0 (i / i)))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "can" in a, "could" '
           'in b.')),
