@@ -138,7 +138,7 @@ def _roles(told: Told) -> None:
         parts = [spans(told, side, tokens) for side, tokens in enumerate(texts.attribute)]
         told.add("form", (), f"{parts[0]} in a is {parts[1]} in b", texts.attribute)
     one, subject, verb = texts.turned or (NO_TOKEN, [], NO_TOKEN)
-    if verb.may_be_participle or verb.stem in both.frame_stems:  # "who Ann saw", not "which the way is"
+    if verb.may_be_participle or verb.lower.endswith("ing") or verb.stem in both.frame_stems:  # not "which the way is"
         told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {verb.shown}")
     elif texts.voice:
         parts = texts.exchange or ([], [])

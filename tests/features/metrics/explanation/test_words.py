@@ -389,6 +389,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / sleep-01 :ARG0 (b / boy))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "boy" and "old man" '
           'swap roles in "saw".')),
+        ("Who is Ann suing?", "Who is suing Ann?", "(t / thing)", "(s / sue-02)",
+         'Both have "Ann" and "suing"; "Who" and "Ann" swap roles in "suing".'),
         ("Which boys does Ann love?", "Which boys love Ann?", "(l / love-01 :ARG0 (a / ann) :ARG1 (b / boy))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "boys" and "Ann" '
           'swap roles in "love".')),
