@@ -135,11 +135,11 @@ def _roles(told: Told) -> None:
     both, texts = told.both, told.texts
     moved = both.moved_arguments
     if texts.attribute:
-        parts = [spans(told, side, tokens) for side, tokens in enumerate(texts.attribute)]
-        told.add("form", (), f"{parts[0]} in a is {parts[1]} in b", texts.attribute)
-    one, subject, verb = texts.turned or (NO_TOKEN, [], NO_TOKEN)
-    if verb.may_be_participle or verb.lower.endswith("ing") or verb.stem in both.frame_stems:  # not "which the way is"
-        told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {verb.shown}")
+        left, right = (spans(told, side, tokens) for side, tokens in enumerate(texts.attribute))
+        told.add("form", (), f"{left} in a is {right} in b", texts.attribute)
+    one, subject, does = texts.turned or (NO_TOKEN, [], NO_TOKEN)
+    if does.may_be_participle or does.lower.endswith("ing") or does.stem in both.frame_stems:  # not "which the way is"
+        told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {does.shown}")
     elif texts.voice:
         parts = texts.exchange or ([], [])
         within = {*texts.voice} <= {stem for part in parts for stem in part}

@@ -228,7 +228,7 @@ class ComparedTexts:
         left, right = ([token.stem for token in side] for side in self.tokens)
         blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
         pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
-        return [(a, b) for a, b in pairs if a.stem == b.stem and a.lower != b.lower and "'" not in a.lower + b.lower]
+        return [(a, b) for a, b in pairs if a.lower != b.lower and "'" not in a.lower + b.lower]
 
     @cached_property
     def passive_verb(self) -> tuple[int, Token] | None:
