@@ -61,9 +61,9 @@ class ComparedTexts:
         near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower == tokens[by - 1].lower]
         if any(t.stem in {"be", "by"} for part in near for t in part):
             return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        before = [t for t in tokens[: stems.index("be")] if t.has_content or t.stem in _ASKING]
-        before = [t for t in before if t.kind != "quantity"]  # not "12" of "children under 12"
-        subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""
+        before = tokens[: stems.index("be")]
+        before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
+        subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
         agent = ""
         for token in tokens[by + 1 :]:
             if token.has_content and not (agent and token.may_be_participle):  # "by the boy left"
@@ -117,9 +117,8 @@ class ComparedTexts:
         for places in zip(*starts, strict=False) if self.is_passive[0] == self.is_passive[1] else ():
             of = _asked(self.tokens[0], places[0])
             clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
-            first, other = (clause[0] if clause else NO_TOKEN for clause in clauses)
-            if first.has_content and first.stem == other.stem:  # which boys
-                of, clauses = first, [clause[1:] for clause in clauses]
+            if all(clauses) and clauses[0][0].has_content and clauses[0][0].stem == clauses[1][0].stem:  # which boys
+                of, clauses = clauses[0][0], [clause[1:] for clause in clauses]
             for ours, theirs in (clauses, clauses[::-1]):
                 if subject := _subject(ours, theirs):
                     return of, subject, next(token for token in theirs if token.has_content)
@@ -131,10 +130,11 @@ class ComparedTexts:
         for side, tokens in enumerate(self.tokens):
             for noun, who, be, word in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
                 is_clause = who.stem in RELATIVE and be.stem == "be" and word.has_content
-                inside = (p for p in pairwise(self.tokens[1 - side]) if [t.stem for t in p] == [word.stem, noun.stem])
-                if is_clause and (pair := next(inside, None)):
-                    clause = [noun, who, be, word]
-                    return ([*pair], clause) if side else (clause, [*pair])
+                others = [NO_TOKEN, *self.tokens[1 - side]]
+                for before, *pair in zip(others, others[1:], others[2:], strict=False) if is_clause else ():
+                    is_verb = word.may_be_participle and before.kind in {"word", "name", "pronoun"}  # "we hired men"
+                    if [t.stem for t in pair] == [word.stem, noun.stem] and not is_verb:
+                        return (pair, [noun, who, be, word]) if side else ([noun, who, be, word], pair)
         return None
 
     @cached_property
@@ -321,8 +321,8 @@ def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
     left, right = ([token for token in side if token.has_content] for side in (tokens, others))
     stems = [token.stem for token in left]
     at = stems.index(right[0].stem) if right and right[0].stem in stems else 0
-    if not at or stems[:at] != [token.stem for token in right[1 : at + 1]]:
-        return []
+    if not at or stems[:at] != [t.stem for t in right[1 : at + 1]] or others[others.index(right[0]) + 1].stem == "be":
+        return []  # also of "which set is the best", "which is the best set"
     before = [side[: side.index(word)] for side, word in ((tokens, left[0]), (tokens, left[at]), (others, right[0]))]
     articles, _, of_verb = (any(token.lower in _ARTICLES for token in part) for part in before)
     links = any(token.kind == "link" for token in before[1])  # "what would you like to change", "what can change you"

@@ -405,6 +405,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog even slept.", "Even the dog slept.", "(s / sleep-01 :ARG0 (d / dog) :mod (e / even))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "even" has another '
           'place.')),
+        ("Which set is the best?", "Which is the best set?", "(s / set-01 :ARG1 (b / best))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "set" has another '
+          'place.')),
+        ("They hired men who were paid.", "They paid men who were hired.", "(h / hire-01)", "(p / pay-01)",
+         'Both have "They", "hired", "men" and "paid"; "hired" and "paid" change places.'),
         ("Only the boy may go.", "The boy may only go.", "(g / go-02 :ARG0 (b / boy :mod (o / only)))",
          "(g / go-02 :ARG0 (b / boy) :mod (o / only))",
          'Same frames; "Only" has another place: the parser ties it to "boy" in a, to "go" in b.'),
