@@ -16,7 +16,7 @@ from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token
 from features.metrics.readings import is_argument
 
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
-_PARTS = re.compile(r"^:\s|[();]")  # between two parts of a sentence
+_PARTS = re.compile(r"^:\s|[();?!]|\s\.\s")  # between two parts of a sentence
 _ALONE = re.compile(r"1[5-9]\d\d|20\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
 _SUM = re.compile(r"(?<!\bthe )(?<!\ba )(?<!\ban )[$€£][\d.,]+(?: \w+)?$", re.IGNORECASE)  # "$3 million last year"
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
@@ -304,8 +304,11 @@ class Told:
     def add_single(self) -> None:
         """Tell which words only one sentence has; if nothing else differs, which it has once more."""
         repeated: list[str] = []
-        for aspect, facets, side, tokens in self._single:
-            runs = _joined(self, side, self._whole(side, tokens))
+        words = [[t for *_, side, tokens in self._single for t in tokens if side == n] for n in (0, 1)]
+        rest = [_joined(self, n, self._whole(n, sorted(words[n], key=lambda t: t.start))) for n in (0, 1)]
+        for aspect, facets, side, tokens in self._single:  # "which was built in 1962" is told as one
+            runs = [run for run in rest[side] if not set(run).isdisjoint(tokens)]
+            rest[side] = [run for run in rest[side] if run not in runs]
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
             phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
@@ -318,7 +321,8 @@ class Told:
 
     def _whole(self, side: int, tokens: list[Token]) -> list[Token]:
         """Return words of a sentence without an "on" or "and" that lacks what follows, if others are left."""
-        hanging = [t for t, behind in pairwise(self.texts.tokens[side]) if t.stem in _LEADING and behind not in tokens]
+        order = [token for token in self.texts.tokens[side] if token.kind != "grammar" or token in tokens]
+        hanging = [t for t, behind in pairwise(order) if t.stem in _LEADING and behind not in tokens]
         return [token for token in tokens if token not in hanging] or tokens
 
     def add_spelling(self, left: Sequence[Token], right: Sequence[Token], text: str = "") -> None:
@@ -338,17 +342,16 @@ class Told:
 def spans(told: Told, side: int, tokens: Sequence[Token]) -> str:
     """Return words of a sentence in quotes, those that follow each other as one."""
     text, runs = told.texts.sentences[side], _joined(told, side, tokens)
-    return listed(quoted(text[run[0].start : run[-1].end]) if run[1:] else run[0].shown for run in runs)
+    return listed(quoted(text[run[0].start : run[-1].start] + run[-1].shown) for run in runs)
 
 
 def _joined(told: Told, side: int, tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return words of a sentence, those that follow each other in one part of it together."""
+    """Return words of a sentence, those that follow each other in one part of it together, with articles in between."""
     order, text = told.texts.tokens[side], told.texts.sentences[side]
     runs: list[list[Token]] = []
     for token in tokens:
-        before = order[order.index(token) - 1]
-        if runs and runs[-1][-1] == before and not _PARTS.search(text[before.end : token.start]):
-            runs[-1].append(token)
-        else:
-            runs.append([token])
+        past = order.index(runs[-1][-1]) + 1 if runs else 0
+        *between, last = order[past : order.index(token) + 1] or [NO_TOKEN]
+        apart = _PARTS.search(text[order[past - 1].end : last.start]) or any(t.kind != "grammar" for t in between)
+        runs[-1:] = [[*runs[-1], *between, token]] if runs and last == token and not apart else [*runs[-1:], [token]]
     return runs

@@ -22,9 +22,9 @@ MEANT = {
     "names": {"name"},
     "coreference": {"coreference"},
     "modality": {"modality", "mood"},
-    "modifier": {"word"},
+    "modifier": {"word", "quantity"},
     "root": {"order"},
-    "specificity": {"word"},
+    "specificity": {"word", "quantity"},
     "frames": {"word"},
 }
 """Contrast of the example corpus → aspects of which one has to be told. Paraphrases and tenses are below."""

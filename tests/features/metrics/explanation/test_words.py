@@ -143,7 +143,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("So answer it.", "Stop it.", "(a / answer-01 :ARG0 (y / you) :ARG1 (i / it))",
          "(s / stop-01 :ARG0 (y / you) :ARG1 (i / it))", 'Both have "it"; "So answer" in a, "Stop" in b.'),
         ("Go.", "You must go.", "(g / go-02 :ARG0 (y / you))", "(o / obligate-01 :ARG2 (g / go-02 :ARG0 (y / you)))",
-         'Both have "Go"; a may be a command, b is not; only b says "must"; only b says "You".'),
+         'Both have "Go"; a may be a command, b is not; only b says "You must".'),
         ("Don't sit!", "Sit!", "(s / sit-01 :polarity -)", "(s / sit-01 :ARG0 (y / you))",
          'Same frames; only a negates "sit" ("n\'t").'),
         ("Please be good.", "Be good, please.", "(g / good :domain (y / you) :polite +)", None,
@@ -219,7 +219,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          None, "The parser sees no difference: both have the same graph."),
         ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
          "(e / eat-01 :ARG0 (b / boy :quant 2) :ARG1 (g / egg))",
-         'Both have "egg"; only b says "Two boys"; only a says "broke"; only b says "ate".'),
+         'Both have "egg"; only b says "Two boys ate"; only a says "broke".'),
         ("Cats sleep.", "It snowed.", "(s / sleep-01 :ARG0 (c / cat))", "(s / snow-01)",
          'They share no content word; a speaks of "Cats sleep", b of "snowed".'),
         # A concept of both graphs is no word of both sentences.
@@ -620,7 +620,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'The parser sees no difference: both have the same graph; "dogs" in a, "dog" in b.'),
         ("He works.", "Oslo works for the Year.", "(w / work-01 :ARG0 (h / he))",
          '(w / work-01 :ARG0 (c / city :name (n / name :op1 "Oslo")) :duration (y / year))',
-         'Same frames; "He" in a, "Oslo" in b; only b says "Year".'),
+         'Same frames; "He" in a, "Oslo" in b; only b says "for the Year".'),
         ("The men left.", "The men left, said Ann Lee.",
          "(l / leave-11 :ARG0 (m / man))", "(l / leave-11 :ARG0 (m / man) :time (n / now))",
          'Same roles; only b says "said Ann Lee".'),
@@ -667,7 +667,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Both have "He" and "cars"; "has" in a, "sold these" in b.'),
         ("The dog met the breed of the dog.", "The dog met.",
          "(m / meet-03 :ARG0 (d / dog) :ARG1 (b / breed-01 :ARG1 (e / dog)))", "(m / meet-03 :ARG0 (d / dog))",
-         'Both have "dog" and "met"; only a says "breed".'),
+         'Both have "dog" and "met"; only a says "breed of the dog".'),
         ("He sang and sang to us.", "He sang to us.",
          "(a / and :op1 (s / sing-01 :ARG0 (h / he) :ARG2 (w / we)) :op2 (t / sing-01 :ARG0 h))",
          "(s / sing-01 :ARG0 (h / he) :ARG2 (w / we))",
@@ -821,7 +821,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"to" in b.')),
         ("Move Ada from 3.9 to 3.11.", "Move Ada to 3.11.",
          "(m / move-01 :ARG1 (a / ada) :ARG3 3.9 :ARG2 3.11)", "(m / move-01 :ARG1 (a / ada) :ARG2 3.11)",
-         'Both have "Move", "Ada" and "3.11"; only a says "3.9"; only a says "from".'),
+         'Same frames; only a says "from 3.9".'),
         ("6% of children slept.", "6 per cent of children slept.",
          "(s / sleep-01 :ARG0 (c / child :quant (p / percentage-entity :value 6)))", None,
          "The parser sees no difference: both have the same graph."),
@@ -869,10 +869,14 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(s / say-01 :polarity - :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          "(s / say-01 :ARG0 (m / monster) :ARG1 (g / god :location (h / here)))",
          ('Same frames and roles; only a has the negation "no": the parser reads that it negates "said"; words that '
-          'both have come in another order: "said" and "monster".')),
+          'both have come in another order: "said the monster".')),
+        # What only one sentence says is told with its amounts and names, as one phrase.
+        ("The dam broke.", "The dam, which can hold the rain of 40 days, broke.", "(b / break-01 :ARG1 (d / dam))",
+         "(b / break-01 :ARG1 (d / dam :ARG0-of (h / hold-01 :ARG1 (r / rain-01 :duration (y / day :quant 40)))))",
+         'Both have "dam" and "broke"; only b says "which can hold the rain of 40 days".'),
         ("Ford is the No. 2 seller.", "Ford is a seller.",
          "(s / sell-01 :ARG0 (f / ford :ord (o / ordinal-entity :value 2)))", "(s / sell-01 :ARG0 (f / ford))",
-         'Same roles; only a says "2"; only a says "No.".'),
+         'Same frames and roles; only a says "No. 2".'),
         ("My favourite neighbourhood is colourful.", "My favorite neighborhood is colorful.",
          "(c / colorful :domain (n / neighborhood :mod (f / favorite) :poss (i / i)))", None,
          ('The parser sees no difference: both have the same graph; "favourite" in a, "favorite" in b; '
@@ -1066,7 +1070,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"boys".')),
         ("It was not a dog but a cat.", "It was a dog.",
          "(c / contrast-01 :polarity - :ARG1 (d / dog) :ARG2 (c2 / cat))", "(d / dog :domain (i / it))",
-         'Both have "It" and "dog"; only a has the negation "not"; only a says "but" and "cat".'),
+         'Both have "It" and "dog"; only a has the negation "not"; only a says "but a cat".'),
         ("Boy, 5, saves sister, 3.", "Boy, 3, saves sister, 5.",
          "(s / save-02 :quant 5 :ARG0 (b / boy))", "(s / save-02 :ARG0 (b / boy))",
          'Same frames and roles; "5" and "3" change places.'),
@@ -1299,9 +1303,7 @@ def test_with_a_third_one_the_passive_may_change_roles():
 
 def test_a_name_does_not_stand_in_the_place_of_a_conjunction():
     words = told("Ann and Tom sang in Rome.", "Ann sang against the Dutchman Tom.")
-    assert 'only b says "against" and "Dutchman"' in [
-        found.text for found in words.differences if found.aspect == "name"
-    ]
+    assert 'only b says "against the Dutchman"' in [found.text for found in words.differences if found.aspect == "name"]
 
 
 def test_words_beside_one_that_comes_from_elsewhere_stand_in_no_place_of_others():
@@ -1369,16 +1371,16 @@ def test_clauses_that_change_places_name_the_conjunction_between_them():
 def test_nobody_is_spoken_of_in_a_sentence_without_a_common_word():
     (pair,) = explain_graphs([(decode("(s / sing-01 :ARG0 (m / man))"), decode("(h / here :polarity -)"))])
     (difference,) = describe(pair, ("Some men sing.", "Nobody is here.")).differences
-    assert (difference.aspect, '"Nobody"' in difference.text) == ("unrelated", True)
+    assert (difference.aspect, '"Nobody is here"' in difference.text) == ("unrelated", True)
 
 
 def test_what_one_sentence_says_ends_in_no_link():
     words = told("A cat and a dog sleep in a box.", "A dog sleeps.", "(s / sleep-01)")
-    assert words.differences[0].text == 'only a says "cat" and "box"'
+    assert words.differences[0].text == 'only a says "cat" and "in a box"'
     words = told("He rode on a horse.", "He sat on the horse.", "(r / ride-01)")
     assert words.differences[0].text == '"rode" in a, "sat" in b'
     words = told("He looked at a dog.", "He barked.", "(l / look-01)")
-    assert words.differences[0].text == '"looked" and "dog" in a, "barked" in b'
+    assert words.differences[0].text == '"looked at a dog" in a, "barked" in b'
 
 
 def test_what_a_sentence_speaks_of_has_its_contractions_whole():
