@@ -289,7 +289,7 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
     # Of a plural, one is as many: "two cats" and "a cat", but not "two brown cats" and "a brown cat".
     one, stems = {"1", "1/2", "half"}, {word.stem for _, word in pairs}
     counted = {word.stem for number, word in pairs if number in one or word.lower.endswith(_PLURALS)}
-    counted |= {u for u in UNITS for word in stems if word != u and UNITS.get(word, (0, ""))[1] == UNITS[u][1]}
+    counted |= {u for u in UNITS for word in stems - {u} if UNITS.get(word, (0, ""))[1] == UNITS[u][1]} - {"second"}
     counted -= {word.stem for article, word in pairwise(bare) if article.lower in ARTICLES}  # two dogs chase a dog
     return [
         token._replace(stem="1", kind="quantity")

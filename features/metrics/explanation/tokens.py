@@ -25,7 +25,7 @@ _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 _TOKEN = re.compile(
     rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
-    rf" | up\s+to(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
+    rf" | (?:up\s+to|as\s+(?:many|much)\s+as)(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
@@ -104,7 +104,7 @@ _KIND |= dict.fromkeys(QUANTIFIERS - _KIND.keys(), "quantity")
 UNITS = {  # stem of a unit → how much it is of another
     "kilometer": (10**6, "millimeter"), "meter": (1000, "millimeter"), "centimeter": (10, "millimeter"),
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
-    "hour": (60, "minute"), "day": (1440, "minute"), "week": (10080, "minute"),
+    "minute": (60, "second"), "hour": (3600, "second"), "day": (86400, "second"), "week": (604800, "second"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
     "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
 }  # fmt: skip
@@ -177,7 +177,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no only": ("not-only", "link"),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
-    **dict.fromkeys(("no more than", "up to"), ("at-most", "quantity")),
+    **dict.fromkeys(("no more than", "up to", "as many as", "as much as"), ("at-most", "quantity")),
     "half a dozen": ("6", "quantity"),
     "and a half": ("1/2", "quantity"),
     "and a quarter": ("1/4", "quantity"),
