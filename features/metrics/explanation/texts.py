@@ -184,7 +184,7 @@ class ComparedTexts:
             if stems[at : at + 1] == others[:1] and stems[at:] + stems[n:at] + stems[:n] == others:
                 ends = zip(self.tokens, (left[n - 1], right[len(left) - at - 1]), self.sentences, strict=True)
                 firsts = [(side[0], last.end, text) for side, last, text in ends]
-                parts = [text[first.start : end] if first.kind == "link" else "" for first, end, text in firsts]
+                parts = [text[t.start : end] * (t.kind == "link" or t.lower == "to") for t, end, text in firsts]
                 if n == at or any(parts):  # also "on the desk lay a book", "a book lay on the desk"
                     return parts
         return []

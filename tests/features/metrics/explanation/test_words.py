@@ -65,6 +65,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Cats sleep despite the noise.", "Despite the noise, cats sleep.",
          "(s / sleep-01 :ARG0 (c / cat) :concession (n / noise))", None,
          'The parser sees no difference: both have the same graph; "Despite the noise" comes first in b.'),
+        ("Press the key to stop.", "To stop, press the key.", "(p / press-01 :ARG1 (k / key) :purpose (s / stop-01))",
+         None, 'The parser sees no difference: both have the same graph; "To stop" comes first in b.'),
         # The parser errs: what the conjunction belongs to changes.
         ("If dogs bark, cats sleep.", "If cats sleep, dogs bark.",
          "(s / sleep-01 :ARG0 (c / cat) :condition (b / bark-01 :ARG0 (d / dog)))", None,
