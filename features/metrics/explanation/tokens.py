@@ -32,7 +32,8 @@ _TOKEN = re.compile(
       | (?:\bUS(?=\$))?[$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b             # $17m
       | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*
         (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # .5, 1990s, 6e23, 5 pm
-      | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b | no(?:t\s+only|\s+one)\b
+      | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
+      | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one)\b | oh,?\s+no\b(?!\s\w)
       | a\s+(?:couple|pair)\s+of\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
@@ -174,7 +175,8 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     "per cent": ("percent", "word"),
     "no.": ("number", "link"),  # No. 2
-    "no only": ("not-only", "link"),
+    **dict.fromkeys(("no only", "no just", "no merely"), ("not-only", "link")),
+    **dict.fromkeys(("oh no", "oh, no"), ("oh-no", "link")),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),
     **dict.fromkeys(("no more than", "up to", "as many as", "as much as"), ("at-most", "quantity")),

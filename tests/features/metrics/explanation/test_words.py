@@ -119,6 +119,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(a / and :op1 (s / smart-06 :ARG1 (h / he) :polarity -) :op2 (k / kind-01 :ARG1 h))",
          "(a / and :op1 (s / smart-06 :ARG1 (h / he)) :op2 (k / kind-01 :ARG1 h))",
          'Same roles; "but" in a, "and" in b; only a says "not only".'),
+        ("He is not merely smart but kind.", "He is smart and kind.", "(s / smart-06 :ARG1 (h / he) :polarity -)",
+         "(s / smart-06 :ARG1 (h / he))",
+         'Same roles; "but" in a, "and" in b; only a says "not merely".'),
+        ("Oh no, it rains!", "It rains.", "(r / rain-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Oh '
+          'no".')),
         ("Two dogs see a dog.", "A dog sees a dog.", "(s / see-01 :ARG0 (d / dog :quant 2) :ARG1 (d2 / dog))",
          "(s / see-01 :ARG0 (d / dog) :ARG1 (d2 / dog))",
          'Same frames and roles; only a says "Two dogs".'),
