@@ -103,9 +103,10 @@ def _negations(told: Told) -> None:
 
 def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
     """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
-    absent = [cue for cue in cues if cue.stem.startswith("no") and cue.stem not in {"not", "nor"}]
+    absent = [cue for cue in cues if cue.stem.startswith(("no", "neither")) and cue.stem not in {"not", "nor"}]
     others = [t for chunk in texts.chunks if any(cue in chunk[side] for cue in absent) for t in chunk[1 - side]]
-    return [t for t in others if t.lower in {"all", "most"} or t.lower.startswith(("some", "any", "every"))][:1]
+    every = {"all", "most", "either", "both"}
+    return [t for t in others if t.lower in every or t.lower.startswith(("some", "any", "every"))][:1]
 
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:

@@ -176,7 +176,7 @@ class ComparedTexts:
     def fronted(self) -> list[str]:
         """What only this side has in front, if the other has it at the end: "at noon" of "at noon, cats sleep".
 
-        For each side the part, empty without a preposition or conjunction; no entries if nothing is in front.
+        For each side the part, empty without a preposition, conjunction or "to"; no entries if nothing is in front.
         """
         left, right = ([token for token in side if token.kind != "grammar"] for side in self.tokens)
         stems, others = ([token.stem for token in side] for side in (left, right))

@@ -125,6 +125,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Oh no, it rains!", "It rains.", "(r / rain-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Oh '
           'no".')),
+        ("Either boy left.", "Neither boy left.", "(l / leave-11 :ARG0 (b / boy :mod (e / either)))",
+         "(l / leave-11 :polarity - :ARG0 (b / boy :mod (e / either)))",
+         'Same frames and roles; only b negates "left" ("Neither"), a has "Either".'),
         ("Two dogs see a dog.", "A dog sees a dog.", "(s / see-01 :ARG0 (d / dog :quant 2) :ARG1 (d2 / dog))",
          "(s / see-01 :ARG0 (d / dog) :ARG1 (d2 / dog))",
          'Same frames and roles; only a says "Two dogs".'),
