@@ -328,7 +328,11 @@ def _moods(told: Told) -> None:
 
 
 def _words(told: Told) -> None:
-    told.add_apart("modality", ("frames",), told.chunks({"modal"}))
+    chunks = told.chunks({*_WORDS, "modal"})
+    modals = [tuple([t for t in part if t.kind == "modal"] for part in chunk) for chunk in chunks]
+    # "Can we" beside "How do you" is told as one.
+    alone = [part for part, chunk in zip(modals, chunks, strict=True) if all(part) or not all(chunk)]
+    told.add_apart("modality", ("frames",), alone)
     for left, right in told.chunks(_WORDS):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if misspells(a, b):
@@ -336,11 +340,13 @@ def _words(told: Told) -> None:
     read = zip(told.both.views, told.both.anchors, strict=True)  # "have" and "this" may be words of grammar or not
     with_node = {t for view, words in read for at, t in words.items() if not view.labels[at].endswith("-91")}
     places: list[Chunk] = []
-    for chunk in told.chunks({*_WORDS, "grammar"}):
+    for chunk in told.chunks({*_WORDS, "modal", "grammar"}):
         alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
         kept = alone and all(token.kind == "link" or token.lower in OF for part in chunk for token in part)
-        left, right = chunk if kept else ([t for t in part if t.kind in _WORDS or t in with_node] for part in chunk)
-        places.append((left, right))
+        left, right = chunk if kept else ([t for t in part if t.kind != "grammar" or t in with_node] for part in chunk)
+        kinds = [{token.kind for token in part} for part in (left, right)]
+        apart = not kept and {"link"} in kinds and {"grammar"} in kinds  # "this year", "in the year"
+        places += [(left, []), ([], right)] if apart else [(left, right)]
     told.add_apart("word", ("frames", "concepts"), places)
 
 
