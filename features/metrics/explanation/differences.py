@@ -286,7 +286,7 @@ def _names(told: Told) -> None:
         if any(names):
             kinds = [{token.kind for token in part if token.has_content} for part in chunk]
             # "Swedish" in front is none, "and" stands for none, and "Ann" does for "the Swedish minister".
-            alone = all(names) and (kinds[0] == {"name"}) is (kinds[1] == {"name"})
+            alone = all(names) and {"name"} not in kinds
             places.append((names[0], names[1]) if alone or (not all(kinds) and all(chunk)) else chunk)
     told.add_apart("name", ("named_entities",), places)
 

@@ -136,6 +136,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("How do you get it?", "Can we get it?", "(g / get-01 :ARG0 (y / you) :ARG1 (i / it))",
          "(p / possible-01 :ARG1 (g / get-01 :ARG0 (w / we) :ARG1 (i / it)))",
          'Both have "get" and "it"; "How do you" in a, "Can we" in b.'),
+        ("Is it near Oslo?", "Is it in Rome?", "(i / it :location (o / oslo))", "(i / it :location (r / rome))",
+         'Both have "it"; "near Oslo" in a, "in Rome" in b.'),
         ("Two dogs see a dog.", "A dog sees a dog.", "(s / see-01 :ARG0 (d / dog :quant 2) :ARG1 (d2 / dog))",
          "(s / see-01 :ARG0 (d / dog) :ARG1 (d2 / dog))",
          'Same frames and roles; only a says "Two dogs".'),
