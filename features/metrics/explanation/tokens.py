@@ -322,7 +322,7 @@ def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
             before = tokens[max(at - 1, 0)]
-            apart = token.start > before.end + 1  # in 1827, fifty thousand
+            apart = token.start > before.end + 1 or ":" in before.stem  # in 1827, fifty thousand; 8 a.m. every day
             apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent

@@ -14,6 +14,7 @@ from tests.features.metrics.explanation.test_words import told
     [
         ("It left at half past six.", "It left at 6:30."),
         ("It left at a quarter to one.", "It left at 12:45."),
+        ("It leaves at 8 a.m. every day.", "It leaves at 8:00 every day."),
         ("It left at noon.", "It left at 12 p.m."),
         ("It lasted an hour and a half.", "It lasted 90 minutes."),
         ("It lasted two hours and a quarter.", "It lasted 135 minutes."),
