@@ -33,8 +33,8 @@ _TOKEN = re.compile(
       | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*
         (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # .5, 1990s, 6e23, 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
-      | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one)\b | oh,?\s+no\b(?!\s\w)
-      | a\s+(?:couple|pair)\s+of\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
+      | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
+      | a\s+(?:couple|pair)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
       | a\s+(?:hundred|thousand|million|billion)\b(?!-)
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
@@ -173,6 +173,8 @@ NO_TOKEN = Token("", 0, "", "grammar")
 """In place of a word where there is none."""
 _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
+    "no longer": ("no-longer", "negation"),
+    **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("how much", "how many")},
     "per cent": ("percent", "word"),
     "no.": ("number", "link"),  # No. 2
     **dict.fromkeys(("no only", "no just", "no merely"), ("not-only", "link")),
