@@ -368,8 +368,10 @@ def _forms(told: Told) -> None:
     """Tell words in another form, and those that graphs leave out, such as articles, if nothing else is told."""
     if told.differences:
         return
-    places = [([a], [b]) for a, b in told.texts.forms if a not in told.named[0]]
-    told.add_apart("form", (), places + told.chunks({"grammar", "quantity"}))
+    left, right = ([t for chunk in told.chunks({"grammar"}) for t in chunk[side]] for side in (0, 1))
+    forms = [(a, b) for a, b in told.texts.forms if a not in told.named[0]]
+    told.add_apart("form", (), [(told.texts.led(0, a, left), told.texts.led(1, b, right)) for a, b in forms])
+    told.add_apart("form", (), told.chunks({"grammar", "quantity"}))
     told.add_single()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import combinations_with_replacement, pairwise, product, takewhile
 
 from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
 
@@ -253,6 +253,11 @@ class ComparedTexts:
     def token(self, side: int, stem: str) -> Token:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
+
+    def led(self, side: int, token: Token, leaders: Collection[Token]) -> list[Token]:
+        """Return a word after those of some words that stand directly before it: "will go"."""
+        before = self.tokens[side][: self.tokens[side].index(token)]
+        return [*reversed([*takewhile(leaders.__contains__, reversed(before))]), token]
 
     def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
         """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""

@@ -259,6 +259,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Words without a node, and forms that no graph shows.
         ("It starts at 9:30.", "It started at 9:30.", "(s / start-01)", None,
          'The parser sees no difference: both have the same graph; "starts" in a, "started" in b.'),
+        ("Apple buys it.", "Apple has been buying it.", "(b / buy-01)", None,
+         'The parser sees no difference: both have the same graph; "buys" in a, "has been buying" in b.'),
         ("It rains.", "It rained.", "(r / rain-01)", "(r / rain-02)",
          'Both have "It" and "rains"; "rains" in a, "rained" in b.'),
         # The same number in other words.
