@@ -12,7 +12,6 @@ import polars as pl
 
 from features.core.pages import tell
 from features.core.types import LEFT_OUT, SPLITS, Fingerprint, RejectCode, Shard
-from features.core.wording import clipped
 from features.corpora.sources import Digests
 from features.ingest.building import ALGORITHM_VERSION, Ingested, ingest
 from features.ingest.known import KNOWN, Known
@@ -151,7 +150,7 @@ def in_words(project: Project, report: IngestReport, labels: Sequence[Mapping[st
     """Return what was read, a sentence each: in all, by split where they are drawn, by aspect (`label_counts`)."""
     # Rows: a text that occurs twice in a corpus counts as two, but is one text to search.
     rows = {(each.corpus, each.split): each.new + each.known for each in report.splits}
-    return tell("flows.building/ingest.txt", "read", report, project.corpora, rows, SPLITS, labels, clipped).split("\n")
+    return tell("flows.building/ingest.txt", "read", report, project.corpora, rows, SPLITS, labels).split("\n")
 
 
 def label_counts(project: Project, store: StoreReader) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ Jinja's own:
     {{ "2026-03-01T09:05:00+00:00" | date }}   1 March 2026, 09:05 UTC
     {{ 1234.5 | number(1) }}                   1,234.5; a None is "–"
     {{ "run `facetflow build`" | code }}       run <code>facetflow build</code>
-    {{ 3 | counted("pair") }}                  3 pairs; `all_of` and `repr` likewise
+    {{ 3 | counted("pair") }}                  3 pairs; `all_of`, `clipped`, `repr` likewise
 """
 
 import re
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from features.core.wording import all_of, counted
+from features.core.wording import all_of, clipped, counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -89,7 +89,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters |= {"date": tell_date, "number": tell_number, "code": mark_code}
-    environment.filters |= {"counted": counted, "all_of": all_of, "repr": repr}
+    environment.filters |= {"counted": counted, "all_of": all_of, "clipped": clipped, "repr": repr}
     return environment
 
 
