@@ -96,7 +96,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann told Ben of Kim.", "Ben told Kim of Ann.",
          "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / ben) :ARG1 (k / kim))",
          "(t / tell-01 :ARG0 (b / ben) :ARG2 (k / kim) :ARG1 (a / ann))",
-         ('Same frames; words that both have come in another order: "told Ben" and "Kim", and the parser reads other '
+         ('Same frames; words that both have come in another order: "told Ben of Kim", and the parser reads other '
           'roles in "told".')),
         # The parser errs: both prepositions say that the roles are the same.
         ("He wrote to Ann about Ben.", "He wrote about Ben to Ann.",
