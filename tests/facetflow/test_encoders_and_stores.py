@@ -80,7 +80,10 @@ def test_a_similarity_is_divided_among_words(encoder: facetflow.Encoder) -> None
 def test_two_sentences_are_explained_by_what_comes_with_facetflow(encoder_model: str) -> None:
     one = facetflow.explain("Two cats look.", "A cat looks.")
     assert one.encoder.startswith("s3bert-minilm: all-MiniLM-L6-v2, trained on")
-    assert one.similarity == pytest.approx(facetflow.load_encoder().similarity("Two cats look.", "A cat looks."))
+    encoder = facetflow.load_encoder()
+    assert one.similarity == pytest.approx(encoder.similarity("Two cats look.", "A cat looks."))
+    assert all(facet.reliable == one.facet(facet.name).reliable for facet in encoder.facets)
+    assert all(facet.spearman is not None and 0 < facet.spearman < 1 for facet in encoder.facets)
     reading = one.facet("quantifiers")
     assert (reading.measured, reading.reliable) == (0, True)
     assert 0 <= reading.prediction < one.facet("concepts").prediction
