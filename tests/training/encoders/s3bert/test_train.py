@@ -204,6 +204,15 @@ def test_pairs_of_other_corpora_and_splits_are_left_out(job):
     assert report["corpora"] == {"left": {"train": 36, "dev": 12, "unit": "pairs", "licence": ""}}
 
 
+def test_a_training_pair_that_is_a_dev_pair_too_is_left_out_of_training_and_counted(job):
+    pairs = pl.read_parquet(job.source.pairs)
+    twin = pairs.filter(split="dev").head(1).with_columns(split=pl.lit("train"), pair_id=pl.lit("twin"))
+    pl.concat([pairs, twin]).write_parquet(job.source.pairs)
+    report = json.loads((train(with_changes(job, "twin", epochs=1)) / "training.json").read_text())
+    assert [sum(of[split] for of in report["corpora"].values()) for split in ("train", "dev")] == [72, 24]
+    assert report["dropped"] == 1
+
+
 def test_kinds_of_pairs_can_be_left_out_of_training_but_not_of_dev(job):
     report = json.loads((train(with_changes(job, "kinds", kinds=("positive",))) / "training.json").read_text())
     assert report["corpora"]["left"] == {"train": 18, "dev": 12, "unit": "pairs", "licence": ""}
