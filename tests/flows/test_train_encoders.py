@@ -271,6 +271,7 @@ def test_an_evaluation_is_due_until_its_encoder_is_scored_and_judged_by_what_is_
 
     both = tuple(each.relative_to(made.runs).as_posix() for each in (run, beside))
     assert why() == [(both, "it is not evaluated yet")]
+    assert evaluation_job(made, run).split == "dev"
     scored(run, beside)
     assert why() == [(both, "it is not judged yet")]
     (run / "promotion.json").touch()
@@ -316,12 +317,13 @@ def test_other_ratings_that_choose_the_model_are_another_run(project, store, tmp
     assert train("chosen", release=1)[0].folder.parent == first
 
 
-def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, monkeypatch):
+def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, store, monkeypatch):
     every, named = encoder("every"), encoder("named", "captions", "news")
     made = project(every, named)
     before = {one.name: one.folder for one in train()}
 
     fewer = made.model_copy(update={"corpora": made.corpora[:1]})
+    assert (trainings_due(made, store).keys(), trainings_due(fewer, store).keys()) == (set(), {"every"})
     monkeypatch.setattr("flows.train_encoder.project.load", lambda _: fewer)
     now = {one.name: one.folder for one in train()}
     assert now["named"] == before["named"]

@@ -65,6 +65,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 def test_one_process_at_a_time_holds_a_lease(tmp_path):
     storage = FolderStorage(str(tmp_path))
+    storage.delete("lease", "of/none")
     assert storage.lease_of("lease") is None
     with storage.lease("lease", "host:1", "A build works"):
         assert (storage.lease_of("lease").holder, storage.lease_of("lease").ended) == ("host:1", False)
