@@ -42,8 +42,8 @@ _OF_CLASS: dict[type[OSError], int] = {
     FileExistsError: errno.EEXIST,
 }
 """Libraries also raise these without a number."""
-_NO_MORE = ("can't start new thread", os.strerror(errno.EAGAIN))
-"""How Python and Rust say that the system refused a thread or a process."""
+_NO_MORE = ("can't start new thread", os.strerror(errno.EAGAIN), "failed to map segment from shared object")
+"""How Python, Rust and the loader of libraries say that the system refused a thread, a process or memory."""
 
 
 def system_number(error: BaseException) -> int | None:

@@ -227,6 +227,10 @@ def of_system(number, file=None):
         (RuntimeError("can't start new thread"), "memory, threads or processes are used up"),
         (of_system(errno.EAGAIN), "memory, threads or processes are used up"),  # of a fork
         (MemoryError(), "memory, threads or processes are used up"),
+        (  # under `ulimit -v`
+            ImportError("libarrow.so: failed to map segment from shared object"),
+            "memory, threads or processes are used up",
+        ),
         (  # how a Rust library panics: no Exception
             BaseException('cannot spawn: Os { code: 11, message: "Resource temporarily unavailable" }'),
             "memory, threads or processes are used up",
