@@ -69,7 +69,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
     for lack in lacking:
         click.echo(str(lack))
-    click.echo(services.describe(service))
+    click.echo(services.describe(service, project))
 
 
 def _show_store(contents: Mapping[str, Any], runs: int) -> None:

@@ -228,13 +228,14 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
         time.sleep(_PAUSE)
 
 
-def describe(service: Running | None) -> str:
-    """Return in one line what runs for this user."""
+def describe(service: Running | None, project_file: Path) -> str:
+    """Return in one line what runs for this user, and whether it serves a project."""
     if service is None:
         return "`facetflow up` is not running."
     if service.url is None:
         return f"`facetflow up` is starting (process {service.process})."
+    served = str(project_file.resolve()) in up_record.projects()
     return (
         f"`facetflow up` is running (process {service.process}): {service.url.removesuffix('/api')} (its pages ask for "
-        f"what is in {str(up_record.password_file())!r})"
+        f"what is in {str(up_record.password_file())!r}){'' if served else '; `facetflow up` adds this project to it'}"
     )

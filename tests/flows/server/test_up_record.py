@@ -43,7 +43,7 @@ def test_up_counts_as_running_from_its_first_moment(state, monkeypatch):
     (state / "up.json").write_text(json.dumps(UP | {"process": 2**22 + 1}))  # of one that was killed
     with up_record.only_one():
         assert running() == Running(os.getpid(), None)
-        assert describe(running()) == f"`facetflow up` is starting (process {os.getpid()})."
+        assert describe(running(), state) == f"`facetflow up` is starting (process {os.getpid()})."
         with refused(AnotherProcess), up_record.only_one():
             pass
         up_record.write(UP["url"])
@@ -106,7 +106,7 @@ def test_two_commands_that_ask_at_once_do_not_take_each_other_for_up(state):
         assert running() is None
 
 
-def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
+def test_status_says_whether_up_runs_and_serves_the_project(state, built, monkeypatch, capsys):
     monkeypatch.chdir(built.folder)
     assert run(["status"]) == 0
     assert capsys.readouterr().out.endswith("\n`facetflow up` is not running.\n")
@@ -115,10 +115,14 @@ def test_status_says_whether_up_runs(state, built, monkeypatch, capsys):
     with (state / "up.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert run(["status"]) == 0
-        assert capsys.readouterr().out.endswith(
+        runs = (
             f"\n`facetflow up` is running (process {os.getpid()}): http://127.0.0.1:4200 (its pages ask for what is in "
-            f"{str(state / 'password')!r})\n"
+            f"{str(state / 'password')!r})"
         )
+        assert capsys.readouterr().out.endswith(f"{runs}; `facetflow up` adds this project to it\n")
+        up_record.record_project(built.folder / "facetflow.toml", None)
+        assert run(["status"]) == 0
+        assert capsys.readouterr().out.endswith(f"{runs}\n")
         assert run(["status", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["service"] == UP
 
