@@ -6,6 +6,7 @@ Temporary files start with `_tmp-`, and are removed by the next writer when thei
 (`features.core.leftovers`).
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -24,6 +25,9 @@ def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that cannot sync folders, such as some shares
+            raise
     finally:
         os.close(descriptor)
 

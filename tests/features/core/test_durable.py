@@ -73,6 +73,20 @@ def test_bytes_reach_the_disk_before_their_name_and_the_names_of_new_folders_too
     assert set(steps) == {tmp_path / "a/b"} | (set() if again else {tmp_path / "a", tmp_path})
 
 
+def test_a_file_system_that_syncs_no_folders_holds_whole_files_and_folders(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def of_files(descriptor):
+        if Path(f"/proc/self/fd/{descriptor}").readlink().is_dir():
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", of_files)
+    write_whole(tmp_path, "a/b.txt", b"one")
+    sync_all(tmp_path)
+    assert names(tmp_path) == ["a/b.txt"]
+
+
 def test_folder_that_is_removed_meanwhile_is_made_again(tmp_path, monkeypatch):
     replace = Path.replace
 
