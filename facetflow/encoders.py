@@ -131,7 +131,7 @@ class Encoder:
             processes: processes that encode, one for each GPU if there are GPUs.
 
         Returns:
-            The number of `rows`, how many are `empty`, and what is `wrong` with those that cannot be read.
+            The number of `rows`, how many are `empty` or `cut` at its limit, and what is `wrong` with unreadable ones.
 
         Raises:
             InputError: the file cannot be read or has no text.
