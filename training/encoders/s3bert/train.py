@@ -103,7 +103,6 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
         mapped = MappedEmbeddings(vectors, add_map(backbone.model, len(facets) * width, seed=settings.loop.seed))
     first = before.facets[0].start if before else mapped.vectors.shape[1] if mapped else 0
     layout = plan_layout(facets, width=width, dimension=backbone.dimension, first=first, similarity=settings.similarity)
-    layout = layout.model_copy(update={"maps_start": not settings.layers_tuned})
     slopes = [facet.slope for facet in before.facets] / targets.ranges if before else np.ones(len(facets))
     decomposition = DecompositionObjective(
         layout.membership(), layout.similarity, targets.weights.tolist(), slopes.tolist()
@@ -185,6 +184,7 @@ def _complete(
     report: dict[str, object],
 ) -> None:
     task, outcome = learnt.task, learnt.outcome
+    layout = layout.model_copy(update={"maps_start": not (task.settings.layers_tuned and outcome.best_step)})
     if not outcome.best_step:
         log.warning("no step of the layers bettered the map, which is kept alone: `layers_tuned = 0` saves their time")
     if layout.facets[0].start and layout.similarity == "cosine":

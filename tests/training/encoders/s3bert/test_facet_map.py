@@ -181,12 +181,14 @@ class TestLayersAfterTheMap:
         np.testing.assert_allclose(np.linalg.norm(found[:, :D], axis=1), 1, atol=1e-5)
         assert torch.equal(SentenceTransformer(str(tuned), device="cpu")[-1].linear.weight[:D], torch.eye(D))
 
-    def test_the_map_alone_is_kept_where_no_step_betters_it(self, make_job, mapped, caplog):
+    def test_the_map_alone_is_kept_where_no_step_betters_it(self, make_job, mapped, tiny_encoder, caplog):
         folder = train(make_job("spoilt", loop={"learning_rate": 0.1}))
         told = json.loads((folder / "training.json").read_text())
         assert (told["best_step"], told["history"][0]["step"]) == (0, 0)
         found, alone = (SentenceTransformer(str(each), device="cpu").encode(SENTENCES) for each in (folder, mapped))
         np.testing.assert_allclose(found, alone, atol=1e-3)  # layers embed in another precision
+        vectors = SentenceTransformer(str(tiny_encoder), device="cpu").encode(SENTENCES)
+        np.testing.assert_allclose(facetflow.load_encoder(folder).facets_of(vectors), found, atol=1e-6)
         assert "no step of the layers bettered the map" in caplog.text
         assert "the map before them, which none bettered, was kept" in (folder / "README.md").read_text()
 
