@@ -82,11 +82,11 @@ class Source(Closed):
     def _load(self, kind: Any, *texts: Sequence[str] | None) -> Any:
         if self.store is not None:
             return kind.from_store(self.store, *texts, release=self.release)
-        given = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
-        if kind.EXPORT not in given:
-            listed = ", ".join(repr(str(path)) for path in given.values())
+        exports = {export: getattr(self, export) for export in _EXPORTS if getattr(self, export) is not None}
+        if kind.EXPORT not in exports:
+            listed = ", ".join(repr(str(path)) for path in exports.values())
             raise ReleaseLacks(f"the source {listed} has no {kind.WHAT}; give {kind.WHAT} as `{kind.EXPORT}`")
-        return kind.from_file(given[kind.EXPORT], *texts)
+        return kind.from_file(exports[kind.EXPORT], *texts)
 
 
 class TrainingJob(Closed, Generic[From, Settings]):

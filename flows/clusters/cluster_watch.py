@@ -38,8 +38,8 @@ def workers_of(client: Client) -> Workers:
     `Client.scheduler_info` returns what it knew before then, and at times no workers: every two seconds the client asks
     the scheduler for itself alone, and keeps that answer in their place.
     """
-    asked = client.sync(client.scheduler.identity, n_workers=-1)  # type: ignore[no-untyped-call, union-attr]
-    return cast("Workers", asked["workers"])
+    identity = client.sync(client.scheduler.identity, n_workers=-1)  # type: ignore[no-untyped-call, union-attr]
+    return cast("Workers", identity["workers"])
 
 
 class ClusterWatch:

@@ -120,8 +120,8 @@ def facets(
         layout = FacetLayout.load(folder)
         metadata = _check_origin(file, folder)
         made = facets_of(folder, load_encoder(folder, device=device), layout, vectors)
-        given = pl.col(column).is_not_null()
-        at = table.select(pl.when(given).then(given.cum_sum() - 1)).to_series()
+        present = pl.col(column).is_not_null()
+        at = table.select(pl.when(present).then(present.cum_sum() - 1)).to_series()
         write_table(table.with_columns(pl.Series(column, made).gather(at)), output, form, metadata)
     say_written(f"{counted(len(layout.facets), 'facet')} of {counted(len(made), 'vector')} by {name}", output)
 

@@ -82,12 +82,12 @@ def search(
         raise EmptyText("The text to search for is empty: give one in quotes.")
     searcher = Searcher(project, encoder, aspect, device, facets=bool(weights))
     searched = searcher.texts(among, columns)
-    asked = searcher.embed_query(query)
+    vector = searcher.embed_query(query)
     layout = searcher.layout
     if layout is not None:  # wrong weights are refused before texts are encoded
-        weighted_scores(asked, VectorBlocks.of(asked), layout, weights)
+        weighted_scores(vector, VectorBlocks.of(vector), layout, weights)
     vectors = searcher.vectors(searched)
-    scores = vectors.cosines(asked) if layout is None else weighted_scores(asked, vectors, layout, weights)
+    scores = vectors.cosines(vector) if layout is None else weighted_scores(vector, vectors, layout, weights)
     results = rows_of(searched, best_texts(scores, k))
     if as_json:
         write_json(
@@ -152,24 +152,23 @@ def neighbours(
         raise click.UsageError("only one of FILE and --among can be '-': standard input is read once")
     with nothing_half_written():
         searcher = Searcher(project, encoder, aspect, device)
-        asked = searcher.texts(str(file), columns)
-        searched = asked if among is None else searcher.texts(among, columns)
+        queries = searcher.texts(str(file), columns)
+        searched = queries if among is None else searcher.texts(among, columns)
         if len(searched) == 1 and among is None:
-            raise TooFewTexts(f"{asked.origin} has only one text, so it has no neighbour; give more, or --among.")
-        queries = unit(searcher.vectors(asked).vectors())
-        texts = queries if among is None else unit(searcher.vectors(searched).vectors())
-        nearest = find_nearest(
-            cosines_of(queries, texts), queries=len(asked), texts=len(searched), k=k, themselves=among is None
-        )
+            raise TooFewTexts(f"{queries.origin} has only one text, so it has no neighbour; give more, or --among.")
+        query_vectors = unit(searcher.vectors(queries).vectors())
+        vectors = query_vectors if among is None else unit(searcher.vectors(searched).vectors())
+        cosines = cosines_of(query_vectors, vectors)
+        nearest = find_nearest(cosines, queries=len(queries), texts=len(searched), k=k, themselves=among is None)
         each = nearest.positions.shape[1]
-        rows = [row for row in range(len(asked)) for _ in range(each)]
+        rows = [row for row in range(len(queries)) for _ in range(each)]
         positions = nearest.positions.reshape(-1).tolist()
         ids = searched.ids or tuple("" for _ in searched.texts)
         table = pl.DataFrame(
             {
-                "id": [asked.ids[row] for row in rows],
-                "text": [asked.texts[row] for row in rows],
-                "rank": list(range(1, each + 1)) * len(asked),
+                "id": [queries.ids[row] for row in rows],
+                "text": [queries.texts[row] for row in rows],
+                "rank": list(range(1, each + 1)) * len(queries),
                 "neighbour_id": [ids[position] for position in positions],
                 "neighbour": [searched.texts[position] for position in positions],
                 "similarity": nearest.similarities.reshape(-1).clip(-1, 1),  # rounding may leave it
@@ -177,6 +176,6 @@ def neighbours(
         )
         write_table(table, output, form)
     say_written(
-        f"{counted(table.height, 'neighbour')} of {counted(len(asked), 'text')} by {searcher.chosen.name}", output
+        f"{counted(table.height, 'neighbour')} of {counted(len(queries), 'text')} by {searcher.chosen.name}", output
     )
-    return 2 if asked.wrong or searched.wrong else 0
+    return 2 if queries.wrong or searched.wrong else 0

@@ -44,11 +44,11 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     from features.parsers.sentence_encoder import FULL_PRECISION, require_vocabulary
 
     hide_progress_bars()
-    given: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
+    options: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
         # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
         own = {name: resolve_name(name) for name in _OWN & {module["type"] for module in _modules(folder)}}
-        encoder = SentenceTransformer._load_with_module_classes(str(folder), own, **given)
+        encoder = SentenceTransformer._load_with_module_classes(str(folder), own, **options)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
     except Exception as error:  # libraries raise anything where a configuration has another form

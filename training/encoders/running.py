@@ -245,12 +245,12 @@ def write_encoder(
 
 def _report(plan: TrainingPlan, learnt: Learnt[Any], backbone: Backbone) -> dict[str, Any]:
     name, outcome, unit = plan.settings.backbone, learnt.outcome, learnt.task.unit
-    asked = plan.settings.model_dump(mode="json")
+    settings = plan.settings.model_dump(mode="json")
     used = plan.settings.with_values(learnt.values).model_dump(mode="json", exclude={"search"})
     searched = {"chosen": learnt.values, "tried": [asdict(tried) for tried in learnt.tried]}
     return {
         "identity": plan.identity,
-        "settings": asked | used,
+        "settings": settings | used,
         "source": dict(plan.source),
         "data_digest": plan.data_digest,
         "dropped": plan.dropped,

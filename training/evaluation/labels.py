@@ -97,8 +97,8 @@ class LabelSuite(Suite):
         data = every.select(labels=classifier.labels)
         by_corpus = {corpus: data.select(splits=(job.split,), corpora=(corpus,)) for corpus in corpora}
         scored = {corpus: pairs for corpus, pairs in by_corpus.items() if len(pairs)}
-        asked = every.pairs.filter(split=job.split)
-        unknown = {corpus: asked.filter(corpus=corpus).height - len(pairs) for corpus, pairs in scored.items()}
+        in_split = every.pairs.filter(split=job.split)
+        unknown = {corpus: in_split.filter(corpus=corpus).height - len(pairs) for corpus, pairs in scored.items()}
         return cls(scored, classifier, subject.part(list(scored), data.by_split), subject, unknown) if scored else None
 
     def score(self, models: Models) -> Result:

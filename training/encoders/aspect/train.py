@@ -230,10 +230,10 @@ def score_neighbours(vectors: NDArray[np.float32], shared: SharedLabels, texts: 
         return None
     nearest = neighbours_of(unit(vectors), _DEPTH)
     counts, values = judge(partial(shared.relevant, texts), {"encoder": nearest}, texts=n, k=_DEPTH)
-    asked = counts > 0
-    if not asked.any():
+    queries = counts > 0
+    if not queries.any():
         return None
-    means = dict(zip(MEASURES, values["encoder"][asked].mean(axis=0).tolist(), strict=True))
+    means = dict(zip(MEASURES, values["encoder"][queries].mean(axis=0).tolist(), strict=True))
     return {name: means[name] for name in ("mrr", "ndcg")}
 
 

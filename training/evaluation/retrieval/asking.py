@@ -7,7 +7,7 @@ by words alone, TF-IDF and BM25.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import zip_longest
+from itertools import compress, zip_longest
 from typing import Any, cast
 
 import numpy as np
@@ -45,9 +45,9 @@ def ask(
         for name, similarity in similarities.items()
     }
     counts, values = judge(group.relevant, rankings, texts=len(group), k=k)
-    asked = counts > 0
-    summary = summarise({name: quality[asked] for name, quality in values.items()}, bootstrap)
-    mrr, at_random = summary["encoder"]["mrr"], expected_at_random(counts[asked], len(group), k)
+    queries = counts > 0
+    summary = summarise({name: quality[queries] for name, quality in values.items()}, bootstrap)
+    mrr, at_random = summary["encoder"]["mrr"], expected_at_random(counts[queries], len(group), k)
     score: dict[str, Any] = {
         "name": group.name,
         "encoder": mrr["value"],
@@ -56,17 +56,17 @@ def ask(
         "way": group.way,
         "aspects": list(group.aspects),
         "texts": len(group),
-        "queries": int(asked.sum()),
-        "without": int((~asked).sum()),
+        "queries": int(queries.sum()),
+        "without": int((~queries).sum()),
         "labels": {aspect: len(labels.names) for aspect, labels in group.labels.items()},
         "rankings": summary,
         "random": dict(zip(MEASURES, at_random.mean(axis=0).tolist(), strict=True)),
     }
     if group.way == "one":
         (labels,) = group.labels.values()
-        score["bands"] = _by_frequency(labels, asked, values, bootstrap)
-    of_each = {"relevant": counts[asked]} | dict(zip(MEASURES, values["encoder"][asked].T, strict=True))
-    return rankings, score, [text for text, is_query in zip(texts, asked, strict=True) if is_query], of_each
+        score["bands"] = _by_frequency(labels, queries, values, bootstrap)
+    of_each = {"relevant": counts[queries]} | dict(zip(MEASURES, values["encoder"][queries].T, strict=True))
+    return rankings, score, list(compress(texts, queries)), of_each
 
 
 def ask_for(
@@ -84,13 +84,13 @@ def ask_for(
         return None
     chosen = replace(group, shared=group.shared.only(asking))
     counts, values = judge(chosen.relevant, rankings, texts=len(group), k=k)
-    asked = counts > 0
-    label = chosen.labels[aspect].matrix[asked].argmax(axis=1)  # of several, the first
+    queries = counts > 0
+    label = chosen.labels[aspect].matrix[queries].argmax(axis=1)  # of several, the first
     return {
         "name": group.name,
         "labels": len(asking),
-        "queries": int(asked.sum()),
-        "rankings": summarise({name: quality[asked] for name, quality in values.items()}, bootstrap, np.ravel(label)),
+        "queries": int(queries.sum()),
+        "rankings": summarise({name: quality[queries] for name, quality in values.items()}, bootstrap, np.ravel(label)),
     }
 
 
@@ -106,16 +106,16 @@ def band_of(labels: AspectLabels) -> NDArray[np.int64]:
 
 def _by_frequency(
     labels: AspectLabels,
-    asked: NDArray[np.bool_],
+    queries: NDArray[np.bool_],
     values: Mapping[str, NDArray[np.float64]],
     bootstrap: Bootstrap,
 ) -> list[dict[str, Any]]:
     bands, frequencies = band_of(labels), labels.frequencies
     scores = []
     for number, (least, above) in enumerate(zip_longest(BANDS, BANDS[1:])):
-        of_band = asked & (bands == number)
+        of_band = queries & (bands == number)
         if of_band.any():
-            within = (frequencies >= least) & (frequencies < (above or len(asked) + 1))
+            within = (frequencies >= least) & (frequencies < (above or len(queries) + 1))
             scores.append(
                 {
                     "least": least,

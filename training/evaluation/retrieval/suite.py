@@ -103,9 +103,9 @@ class RetrievalSuite(Suite):
             vectors = {"encoder": _by_routes(models, texts, group.aspects)}
             if models.start is not None:
                 vectors["start"] = unit(models.start(texts))
-            rankings, score, asked, of_each = ask(group, vectors, texts, CUTOFF, bootstrap)
+            rankings, score, queries, of_each = ask(group, vectors, texts, CUTOFF, bootstrap)
             scores.append(score)
-            self.keep(group.name, asked, None, **of_each)
+            self.keep(group.name, queries, None, **of_each)
             if group.way != "one":
                 continue
             if held_out.get(group.aspects[0]):
