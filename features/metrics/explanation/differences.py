@@ -329,10 +329,9 @@ def _moods(told: Told) -> None:
 
 def _words(told: Told) -> None:
     chunks = told.chunks({*_WORDS, "modal"})
-    modals = [tuple([t for t in part if t.kind == "modal"] for part in chunk) for chunk in chunks]
+    modals = [([t for t in a if t.kind == "modal"], [t for t in b if t.kind == "modal"]) for a, b in chunks]
     # "Can we" beside "How do you" is told as one.
-    alone = [part for part, chunk in zip(modals, chunks, strict=True) if all(part) or not all(chunk)]
-    told.add_apart("modality", ("frames",), alone)
+    told.add_apart("modality", ("frames",), [m for m, c in zip(modals, chunks, strict=True) if all(m) or not all(c)])
     for left, right in told.chunks(_WORDS):
         for a, b in zip(left, right, strict=False) if len(left) == len(right) else ():
             if misspells(a, b):
