@@ -20,7 +20,7 @@ _FREE_SPACE = "free some space and run the same command again"
 _ADVICE = {
     errno.ENOENT: "it does not exist; check the path",
     errno.EACCES: "permission denied; correct its permissions, or choose another place",
-    errno.EPERM: "it is protected, or its file system has no hard links, as a store needs; choose another place",
+    errno.EPERM: "it is protected, or its file system lacks the links that are needed; choose another place",
     errno.EROFS: "the file system is read-only; choose another place, or mount it writable",
     errno.ENOSPC: f"the disk is full; {_FREE_SPACE}",
     errno.EDQUOT: f"the disk quota is used up; {_FREE_SPACE}",

@@ -205,7 +205,7 @@ def of_system(number, file=None):
     ("error", "said"),
     [
         (of_system(errno.EACCES, "a 猫/b"), "'a 猫/b' cannot be used: permission denied; correct its"),
-        (of_system(errno.EPERM, "a/b"), "'a/b' cannot be used: it is protected, or its file system has no hard links"),
+        (of_system(errno.EPERM, "a/b"), "'a/b' cannot be used: it is protected, or its file system lacks the links"),
         (of_system(errno.EROFS, "a/b"), "'a/b' cannot be used: the file system is read-only; choose another place"),
         (of_system(errno.ENOSPC, "a/b"), "'a/b' cannot be used: the disk is full; free some space"),
         (of_system(errno.ENOSPC), "A file cannot be used: the disk is full; free some space"),

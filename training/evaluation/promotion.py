@@ -36,7 +36,7 @@ from training.runs import (
     run_id,
     training_of,
 )
-from training.writing import read_json
+from training.writing import read_json, writing
 
 PROMOTION_FILE = "promotion.json"
 """Next to the scores of a run: whether it was promoted, against which run, and why."""
@@ -162,7 +162,7 @@ def promote(run: Path, name: str) -> None:
         raise RunGone(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
     temporary = link.parent / f".{uuid.uuid4().hex}.tmp"
-    with held_folder(temporary):  # a link itself cannot be held
+    with writing(link), held_folder(temporary):  # a link itself cannot be held
         made = temporary / CURRENT
         made.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
         made.replace(link)

@@ -1,5 +1,6 @@
 """A new encoder replaces the current one only if its scores hold."""
 
+import errno
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from sentences import refused
 
-from features.core.faults import RunGone, ScoredDifferently
+from features.core.faults import RunGone, RunNotWritten, ScoredDifferently
 from training.evaluation.promotion import (
     GoneRun,
     compare_scores,
@@ -174,6 +175,16 @@ def test_something_else_of_that_name_is_left_alone(runs):
     (runs / "syntax" / "current").mkdir()
     with refused(RunGone):
         promote(runs / ONE, "syntax")
+
+
+def test_a_file_system_without_links_is_one_sentence_and_leaves_nothing(runs, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "symlink_to", refuse)
+    with refused(RunNotWritten):
+        promote(runs / ONE, "syntax")
+    assert not list((runs / "syntax").glob(".*"))
 
 
 def test_a_promoted_run_that_was_deleted_is_none(runs):
