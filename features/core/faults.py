@@ -335,7 +335,7 @@ class OtherProjectsStore(StoreError, code="FF308"):
     """The store is another project's: name another folder, or run `build --adopt`."""
 
 
-class UnknownTable(StoreError, code="FF309"):
+class UnknownTable(StoreError, AttributeError, code="FF309"):  # so that `hasattr` of a feature store says no
     """There is no such table, column or stage: use one in the message."""
 
 

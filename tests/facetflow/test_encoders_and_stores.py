@@ -234,6 +234,7 @@ def test_a_store_is_read_at_its_release(project: Path, monkeypatch: pytest.Monke
     assert store.rejects.collect_schema().names() == ["entity_id", "code", "message", "stage"]
     with refused(UnknownTable):
         _ = store.srl
+    assert (hasattr(store, "pairs"), hasattr(store, "srl")) == (True, False)
     with refused(NoRelease):
         facetflow.open_store(project / "store", release=7)
     with refused(NoRelease):
