@@ -378,7 +378,7 @@ def test_texts_in_several_spellings_are_told_with_the_place_where_they_differ(tm
         (fault,) = each.report.faults
         assert str(fault) == (
             "2 texts of 'papers' differ from another only in case or punctuation, such as '…g beginning, then a "
-            "word and a long end …' and '…g beginning, then a Word and a long end …': they count as different "
+            "word and a long end…' and '…g beginning, then a Word and a long end…': they count as different "
             "texts, and stay in one split. If they are the same, write them alike in the file and build a new store; "
             "stored rows do not change."
         )

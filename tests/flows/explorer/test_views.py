@@ -185,13 +185,13 @@ def test_a_map_shows_what_its_start_model_finds(of_a_map, tmp_path):
 def test_a_map_of_many_texts_embeds_only_those_that_it_draws(anywhere, tmp_path, monkeypatch):
     (tmp_path / "many.txt").write_text("".join(f"The boy saw {n} birds.\n" for n in range(200)))
     embedded = []
-    whole = anywhere.session.explainer_of("").model.encode
+    whole = anywhere.session.explainer_of("").reader.encode
 
     def encode(texts, *arguments, **options):
         embedded.extend(texts)
         return whole(texts, *arguments, **options)
 
-    monkeypatch.setattr(anywhere.session.explainer_of("").model, "encode", encode)
+    monkeypatch.setattr(anywhere.session.explainer_of("").reader, "encode", encode)
     answer = anywhere.json(f"/map?{address_of(among=str(tmp_path / 'many.txt'), points='20')}")
     assert (len(answer["points"]), answer["of"], len(set(embedded))) == (20, 200, 20)
     assert answer == anywhere.json(f"/map?{address_of(among=str(tmp_path / 'many.txt'), points='20')}")
