@@ -52,7 +52,9 @@ class LightEncoder(nn.Module):
         modes = [key for key in pooled if key.startswith("pooling_mode") and pooled[key]]
         _require(modes == ["pooling_mode_mean_tokens"] or pooled.get("pooling_mode") == "mean")
         self.tokenizer = _Tokenizer(transformer)
-        settings = _read(transformer / "tokenizer_config.json") | _read(transformer / "sentence_bert_config.json")
+        own = _read(transformer / "sentence_bert_config.json")
+        _require(not own.get("do_lower_case"))
+        settings = _read(transformer / "tokenizer_config.json") | own
         self.max_seq_length: int = settings.get("max_seq_length") or settings["model_max_length"]
 
         shape = read_shape(transformer)

@@ -83,6 +83,7 @@ def _retype(number: int, kind: str) -> Callable[[Path], None]:
         _set("3_Dense/config.json", activation_function="torch.nn.modules.activation.Tanh"),
         _set("3_Dense/config.json", use_residual=True),
         _set("tokenizer_config.json", model_max_length=10**30),
+        _set("sentence_bert_config.json", do_lower_case=True),
         _retype(0, "training.modules.parsing_transformer.Transformer"),
         _retype(2, "sentence_transformers.sentence_transformer.modules.router.Router"),
         lambda folder: (folder / "tokenizer.json").unlink(),
