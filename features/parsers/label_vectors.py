@@ -41,7 +41,7 @@ WordVectors = SentenceEncoder | TextVectors
 
 
 def load(settings: LabelVectorSettings, *, light: bool = False) -> WordVectors:
-    """Load word vectors; once per process, as long as settings and files stay the same. For `light` see there."""
+    """Load word vectors, once per process and state of settings and files; their encoder may be `light`."""
     if settings.file is not None:
         return _load_text(settings.file, stamp(settings.file))
     encoder = EmbeddingSettings(model=settings.model, device=settings.device, threads=settings.threads)

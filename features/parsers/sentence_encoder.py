@@ -102,7 +102,7 @@ class SentenceEncoder:
 def load(settings: EmbeddingSettings, *, light: bool = False) -> SentenceEncoder:
     """Load a sentence encoder; once per process, as long as settings and files stay the same.
 
-    A `light` one begins in less time where that goes; its vectors may differ from the library's in their last bits.
+    A `light` one is loaded faster where possible; its vectors may differ from the library's in their last bits.
     """
     folder = locate(settings.model)
     return _load(settings, folder, stamp(folder), light=light)

@@ -66,7 +66,7 @@ class SharedLabels:
         return self._joined(shared)
 
     def only(self, names: Sequence[str]) -> Self:
-        """Return what looks up the labels with some names alone."""
+        """Return a copy that looks up only the labels with some names."""
         fewer = copy(self)
         fewer.labels = {aspect: labels.only(names) for aspect, labels in self.labels.items()}
         return fewer

@@ -60,7 +60,7 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
 
 
 def load_reader(folder: Path, *, device: str = "auto") -> TextEncoder:
-    """Load an encoder from its folder, only to encode texts: without sentence-transformers where that goes.
+    """Load an encoder from its folder, only to encode texts: without sentence-transformers where possible.
 
     Raises:
         ModelError: as `load_encoder`.
