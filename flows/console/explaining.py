@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from features.core.faults import CannotExplain
 from features.models import bundled_encoder
-from features.parsers.sentence_encoder import TextEncoder
+from features.parsers.sentence_encoder import TextEncoder, load_light
 from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from flows.console.here import Here
 from training.attribution import Attribution, attribute
-from training.encoders.loading import load_encoder, load_reader
+from training.encoders.loading import load_encoder
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.evaluation.promotion import encoder_in_use_with
 from training.search.choosing import named_encoder
@@ -64,8 +64,8 @@ class Explainer:
 
     @cached_property
     def reader(self) -> "TextEncoder | None":
-        """The encoder, loaded when it is needed, only to encode."""
-        return None if self.folder is None else load_reader(self.folder)
+        """The encoder, only to encode: without sentence-transformers where possible, else `model`."""
+        return None if self.folder is None else load_light(self.folder, "auto") or self.model
 
     @cached_property
     def model(self) -> "SentenceTransformer | None":
@@ -88,10 +88,11 @@ class Explainer:
         from features.graph_files.sentence_graphs import measured_pairs
         from training.encoders.s3bert.explain import explain_with, with_graphs, without_encoder
 
-        if self.reader is None or self.layout is None:
+        encoder = self.reader if facet is None else self.model  # whose modules tell the words' shares
+        if encoder is None or self.layout is None:
             explanations = without_encoder(pairs)
         else:
-            explanations = explain_with(self.reader, self.layout, pairs)
+            explanations = explain_with(encoder, self.layout, pairs)
         shares = [None if facet is None else self.attribute(*pair, facet) for pair in pairs]
         texts = [(explanation.sentence_a, explanation.sentence_b) for explanation in explanations]
         settings = None if self.here.project is None else self.here.project.section(LABEL_VECTOR_STAGE)

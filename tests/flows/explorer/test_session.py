@@ -13,6 +13,7 @@ import pytest
 from features.core.faults import (
     Unexpected,
 )
+from flows.console.explaining import Explainer
 from flows.console.here import Here
 from flows.explorer import sentence, session
 from flows.explorer.session import Background, Working
@@ -104,3 +105,9 @@ def test_requests_at_once_for_other_encoders_each_have_their_own(monkeypatch):
             assert [each.name for each in threads.map(asked.explainer_of, names)] == names
     finally:
         sys.setswitchinterval(usual)
+
+
+def test_an_encoder_whose_words_have_shares_is_loaded_once(anywhere):
+    explainer = Explainer(anywhere.session.here, None)
+    explainer.explain([("Two cats look.", "A cat looks.")], measure=False, facet="sentence")
+    assert explainer.reader is explainer.model
