@@ -27,6 +27,11 @@ from features.parsers.onednn import use_onednn
 _BERT = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute", "is_decoder": False}
 _LIBRARY = {"default_prompt_name": None, "truncate_dim": None}
 _NAMES = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
+_NORMALIZER = {
+    "do_lower_case": "lowercase",
+    "tokenize_chinese_chars": "handle_chinese_chars",
+    "strip_accents": "strip_accents",
+}
 _DENSE = {"activation_function": "torch.nn.modules.linear.Identity", "use_residual": False}
 
 
@@ -104,7 +109,10 @@ class _Tokenizer:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.unk_token_id = self._tokenizer.token_to_id(_read(folder / "tokenizer_config.json")["unk_token"])
+        settings, normalizer = _read(folder / "tokenizer_config.json"), self._tokenizer.normalizer
+        parts = {own: getattr(normalizer, name, None) for own, name in _NORMALIZER.items()}
+        _require_values(settings, parts | {"truncation_side": "right"})  # transformers lets settings win
+        self.unk_token_id = self._tokenizer.token_to_id(settings["unk_token"])
 
     def num_special_tokens_to_add(self) -> int:
         """Return how many special pieces a sentence gets."""
