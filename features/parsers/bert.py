@@ -191,7 +191,7 @@ def _base_weights(folder: Path) -> Iterator[Callable[[str], Tensor]]:
     try:
         with safe_open(folder / WEIGHTS, "pt") as weights:
             there = frozenset(weights.keys())
-            yield lambda name: weights.get_tensor(name if name in there else f"bert.{name}")
+            yield lambda name: weights.get_tensor(name if name in there else f"bert.{name}").float()
     except (OSError, SafetensorError) as error:
         raise ModelDamaged(
             f"The weights {str(folder / WEIGHTS)!r} are not those of a BERT encoder ({error}); pull it again, or give"

@@ -7,7 +7,6 @@ For commands on a few texts. Embeddings equal the library's up to rounding. Impo
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
+from tokenizers.normalizers import BertNormalizer
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
@@ -26,12 +26,15 @@ from features.parsers.onednn import use_onednn
 
 _BERT = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute", "is_decoder": False}
 _LIBRARY = {"default_prompt_name": None, "truncate_dim": None}
-_NAMES = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
-_NORMALIZER = {
-    "do_lower_case": "lowercase",
-    "tokenize_chinese_chars": "handle_chinese_chars",
-    "strip_accents": "strip_accents",
+_READING = {
+    "do_lower_case": False,
+    "transformer_task": "feature-extraction",
+    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+    "module_output_name": "token_embeddings",
 }
+_TOKENIZER = {"tokenizer_class": "BertTokenizer", "padding_side": "right", "truncation_side": "right"}
+_SPECIAL = 2  # pieces that BERT puts around a sentence
+_NAMES = {"module_input_name": "sentence_embedding", "module_output_name": "sentence_embedding"}
 _DENSE = {"activation_function": "torch.nn.modules.linear.Identity", "use_residual": False}
 
 
@@ -57,10 +60,9 @@ class LightEncoder(nn.Module):
         modes = [key for key in pooled if key.startswith("pooling_mode") and pooled[key]]
         _require(modes == ["pooling_mode_mean_tokens"] or pooled.get("pooling_mode") == "mean")
         self.tokenizer = _Tokenizer(transformer)
-        own = _read(transformer / "sentence_bert_config.json")
-        _require(not own.get("do_lower_case"))
-        settings = _read(transformer / "tokenizer_config.json") | own
-        self.max_seq_length: int = settings.get("max_seq_length") or settings["model_max_length"]
+        reading = _read(transformer / "sentence_bert_config.json")
+        self.max_seq_length: int = reading.pop("max_seq_length", None) or self.tokenizer.model_max_length
+        _require(reading.items() <= _READING.items())
 
         shape = read_shape(transformer)
         _require(self.max_seq_length <= shape.positions)
@@ -72,10 +74,11 @@ class LightEncoder(nn.Module):
         use_onednn(self)
         self._steps = [_step(kind, module) for kind, module in zip(kinds[2:], others, strict=True)]
         self.eval()
+        self._dimension = len(self.encode([""])[0])  # fails where parts do not fit together
 
     def get_embedding_dimension(self) -> int:
         """Return the length of an embedding."""
-        return len(self.encode(["a"])[0])
+        return self._dimension
 
     def encode(
         self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False, **_settings: Any
@@ -109,10 +112,17 @@ class _Tokenizer:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        settings, normalizer = _read(folder / "tokenizer_config.json"), self._tokenizer.normalizer
-        parts = {own: getattr(normalizer, name, None) for own, name in _NORMALIZER.items()}
-        _require_values(settings, parts | {"truncation_side": "right"})  # transformers lets settings win
-        self.unk_token_id = self._tokenizer.token_to_id(settings["unk_token"])
+        described = _read(folder / "tokenizer_config.json")
+        _require_values(described, _TOKENIZER)
+        # As transformers does, whatever `tokenizer.json` says.
+        self._tokenizer.normalizer = BertNormalizer(
+            handle_chinese_chars=described.get("tokenize_chinese_chars", True),
+            strip_accents=described.get("strip_accents"),
+            lowercase=described.get("do_lower_case", True),
+        )
+        _require(self.num_special_tokens_to_add() == _SPECIAL)
+        self.model_max_length: int = described["model_max_length"]
+        self.unk_token_id = self._tokenizer.token_to_id(described["unk_token"])
 
     def num_special_tokens_to_add(self) -> int:
         """Return how many special pieces a sentence gets."""
@@ -134,9 +144,10 @@ def _step(kind: str, folder: Path) -> Callable[[Tensor], Tensor]:
     if kind == "Normalize":
         return functional.normalize
     _require(kind == "Dense")
-    _require_values(described, _DENSE)
-    weights = {name: weight.float() for name, weight in load_file(folder / WEIGHTS).items()}
-    return partial(functional.linear, weight=weights["linear.weight"], bias=weights.get("linear.bias"))
+    _require_values({"activation_function": "Tanh"} | described, _DENSE)
+    linear = nn.Linear(described["in_features"], described["out_features"], bias=described.get("bias", True))
+    linear.load_state_dict({name.removeprefix("linear."): each for name, each in load_file(folder / WEIGHTS).items()})
+    return linear
 
 
 def _read(file: Path) -> Any:

@@ -123,6 +123,7 @@ def load_light(folder: Path, device: str) -> "LightEncoder | None":
 @lru_cache(maxsize=2)
 def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: bool) -> SentenceEncoder:
     if light and (reader := load_light(folder, settings.device)) is not None:
+        use_threads(settings.threads)
         return SentenceEncoder(reader, settings.batch_size, settings.max_words)
     with importing("Sentence embeddings need sentence-transformers", "encoders"):
         from sentence_transformers import SentenceTransformer

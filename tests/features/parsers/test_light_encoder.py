@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 
 from features.models import locate
 from features.parsers.light import LightEncoder
-from features.parsers.sentence_encoder import load_light
+from features.parsers.sentence_encoder import FULL_PRECISION, load, load_light
+from features.parsers.settings import EmbeddingSettings
 
 _SENTENCES = ["the boy wants sleep", "", "The GIRL, naïve\tdoctor 雪", "xyz [SEP] not", "boy " * 60, "see"]
 
@@ -35,10 +37,14 @@ def pulled(encoder_name: str) -> Path:
     return locate(encoder_name)
 
 
+def _library(folder: Path) -> SentenceTransformer:
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=FULL_PRECISION)
+
+
 @pytest.mark.parametrize("name", ["mapped", pytest.param("pulled", marks=pytest.mark.slow)])
 def test_embeddings_are_those_of_the_library(name: str, request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(name)
-    light, library = LightEncoder(folder), SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    light, library = LightEncoder(folder), _library(folder)
     for settings in ({"batch_size": 2}, {"normalize_embeddings": True}):
         expected = library.encode(_SENTENCES, **settings)
         np.testing.assert_allclose(light.encode(_SENTENCES, **settings), expected, atol=1e-6)
@@ -59,6 +65,27 @@ def _set(file: str, **values: Any) -> Callable[[Path], None]:
     return edit
 
 
+def _without_activation(folder: Path) -> None:
+    path = folder / "3_Dense" / "config.json"
+    described = json.loads(path.read_bytes())
+    del described["activation_function"]
+    path.write_text(json.dumps(described))
+
+
+def _halve(folder: Path) -> None:
+    weights = {name: weight.half() for name, weight in load_file(folder / "model.safetensors").items()}
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize("edit", [_set("tokenizer_config.json", do_lower_case=False), _halve])
+def test_embeddings_are_those_of_the_library_where_a_file_differs(
+    edit: Callable[[Path], None], mapped: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(mapped, tmp_path / "encoder")
+    edit(folder)
+    np.testing.assert_allclose(LightEncoder(folder).encode(_SENTENCES), _library(folder).encode(_SENTENCES), atol=1e-6)
+
+
 def _retype(number: int, kind: str) -> Callable[[Path], None]:
     def edit(folder: Path) -> None:
         modules = json.loads((folder / "modules.json").read_bytes())
@@ -74,19 +101,24 @@ def _retype(number: int, kind: str) -> Callable[[Path], None]:
         _set("config.json", model_type="mpnet"),
         _set("config.json", hidden_act="relu"),
         _set("config.json", position_embedding_type="relative_key"),
+        _set("config.json", num_attention_heads=7),
         _set("config.json", num_hidden_layers=1),
         _set("config.json", num_hidden_layers=3),
         _set("config_sentence_transformers.json", default_prompt_name="query"),
         _set("config_sentence_transformers.json", truncate_dim=4),
+        _set("sentence_bert_config.json", do_lower_case=True),
+        _set("sentence_bert_config.json", processing_kwargs={"text": {"max_length": 5}}),
         _set("1_Pooling/config.json", pooling_mode="cls"),
         _set("2_Normalize/config.json", module_input_name="token_embeddings"),
         _set("3_Dense/config.json", activation_function="torch.nn.modules.activation.Tanh"),
         _set("3_Dense/config.json", use_residual=True),
-        _set("tokenizer_config.json", model_max_length=10**30),
+        _set("3_Dense/config.json", in_features=3),
+        _set("3_Dense/config.json", bias=False),
+        _without_activation,
+        _set("tokenizer_config.json", padding_side="left"),
         _set("tokenizer_config.json", truncation_side="left"),
-        _set("tokenizer_config.json", do_lower_case=False),
-        _set("tokenizer_config.json", strip_accents=False),
-        _set("sentence_bert_config.json", do_lower_case=True),
+        _set("tokenizer.json", post_processor=None),
+        _set("tokenizer_config.json", model_max_length=10**30),
         _retype(0, "training.modules.parsing_transformer.Transformer"),
         _retype(2, "sentence_transformers.sentence_transformer.modules.router.Router"),
         lambda folder: (folder / "tokenizer.json").unlink(),
@@ -102,3 +134,12 @@ def test_what_another_encoder_would_compute_is_left_to_the_library(
     assert load_light(folder, "cuda") is None
     edit(folder)
     assert load_light(folder, "cpu") is None
+
+
+def test_a_light_encoder_has_the_threads_of_its_settings(mapped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
+    threads: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
+    encoder = load(EmbeddingSettings(model=str(mapped), device="cpu", threads=3), light=True)
+    assert isinstance(encoder.model, LightEncoder)
+    assert threads == [3]
