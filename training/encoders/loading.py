@@ -15,7 +15,7 @@ from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
-from features.parsers.sentence_encoder import TextEncoder, load_light
+from features.parsers.sentence_encoder import FULL_PRECISION, TextEncoder, load_light, require_vocabulary
 from training.runs import training_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         from sentence_transformers import SentenceTransformer
 
         from features.parsers.onednn import use_onednn
-    from features.parsers.sentence_encoder import FULL_PRECISION, require_vocabulary
 
     hide_progress_bars()
     options: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
