@@ -246,7 +246,7 @@ def facets_of(
     try:
         given, width = np.asarray(vectors, dtype=np.float32), layout.residual.stop
     except (RuntimeError, TypeError, ValueError) as error:
-        array = "np.stack(column) or tensor.detach().float().numpy()"  # a column of lists, or bfloat16
+        array = "np.stack(column) or tensor.detach().float().cpu().numpy()"  # of lists; of bfloat16, a GPU
         raise VectorsWrong(f"The vectors are no array of numbers ({error}): give {array}.") from error
     if given.ndim not in {1, 2} or given.shape[-1] != width:
         raise VectorsWrong(
