@@ -11,7 +11,7 @@ from features.core.faults import Conflict
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 """Where a model computes: `auto` is a GPU if there is one."""
 Threads = Annotated[int, Field(ge=1, le=1024)]
-"""CPU threads; where a machine cannot have so many, torch ends with a traceback."""
+"""CPU threads; the limit is there since torch ends with a traceback where a machine cannot have so many."""
 Precision = Literal["auto", "float32", "bfloat16"]
 """Number format of a model's computations: `auto` is bfloat16 where the hardware is faster in it, else float32."""
 PredicatesBy = Literal["tagger", "spacy"]
