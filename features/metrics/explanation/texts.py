@@ -271,6 +271,11 @@ class ComparedTexts:
             for part, stems in product(parts, orders)
         )
         other, same = [*(a & y), *(x & b)], [*(a & b), *(x & y)]
+        ends = [self.token(0, part[-1]) for part in parts]
+        content = [[token.stem for token in side if token.has_content] for side in self.tokens]
+        adjoin = any(abs(stems.index(ends[0].stem) - stems.index(ends[1].stem)) == 1 for stems in content)
+        if adjoin and len(other) < 2 and all(end.kind != "name" for end in ends):
+            return False  # "dropped the meat", "the meat was dropped"
         # As many: "to Rome and in 2011 to Oslo", but not the start of "the aide Jim" and of "Jim, an aide".
         return len(other) > len(same) or (len(other) == len(same) and any(stem for _, stem in other))
 

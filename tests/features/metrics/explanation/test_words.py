@@ -787,8 +787,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("I know the sister of the singer.", "I know the singer whose sister slept.",
          "(k / know-01 :ARG0 (i / i) :ARG1 (s / sister :poss (r / singer)))",
          "(k / know-01 :ARG0 (i / i) :ARG1 (r / singer :poss-of (s / sister :ARG0-of (z / sleep-01))))",
-         ('Both have "I", "know", "sister" and "singer"; "sister" and "singer" change places; only b says "whose" '
-          'and "slept".')),
+         ('Both have "I", "know", "sister" and "singer"; only b says "whose" and "slept"; "sister" has another place, '
+          'and the parser reads another role in "know".')),
         ("Fees rise by $300 to $2,800 or 12 percent.", "Fees leap by $300, to $2,800.",
          "(r / rise-01 :ARG1 (f / fee))", "(r / leap-01 :ARG1 (f / fee))",
          'Both have "Fees", "$300" and "$2,800"; "rise" in a, "leap" in b; only a says "$2,800 or 12 percent".'),
@@ -918,7 +918,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'The parser sees no difference: both have the same graph; words that both have come in another order: "her".'),
         ("The woman is drawing a man.", "A man is drawing.",
          "(d / draw-01 :ARG0 (w / woman) :ARG1 (m / man))", "(d / draw-01 :ARG0 (m / man))",
-         'Both have "drawing" and "man"; "drawing" and "man" change places; only a says "woman".'),
+         ('Both have "drawing" and "man"; only a says "woman"; "man" has another place, and the parser reads another '
+          'role in "drawing".')),
         ("He has 2 Tim Tam bars.", "He has 2 bars.",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2 :mod (t / tim-tam)))",
          "(h / have-03 :ARG0 (h2 / he) :ARG1 (b / bar :quant 2))",
