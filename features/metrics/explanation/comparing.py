@@ -292,6 +292,10 @@ class Told:
 
     def add_apart(self, aspect: Aspect, facets: Sequence[str], places: Sequence[Chunk]) -> None:
         """Tell which words each sentence has at some places; where the other has none, they are kept for the end."""
+        image = {self.both.token(0, node): self.both.token(1, other) for node, other in self.both.image.items()}
+        lone = [[part[0] for place in places if len(part := place[n]) == 1 and not place[1 - n]] for n in (0, 1)]
+        pairs = [([a], [b]) for a, b in product(*lone) if image.get(a) == b]  # words with one place in the graphs
+        places = [place for place in places if not any(part in pair for pair in pairs for part in place)] + pairs
         for left, right in places:
             if left and right:
                 texts = [spans(self, side, self._whole(side, tokens)) for side, tokens in enumerate((left, right))]
