@@ -45,11 +45,13 @@ def differences(both: ComparedGraphs) -> tuple[Difference, ...]:
     for tell in _TELLERS:
         tell(told)
     main = [difference for difference in told.differences if difference.aspect not in REMARKS]
-    if len(main) > 1:  # nobody asks for more
+    single = all(each.text.startswith("only ") for each in main)  # "only a says Jonas; only b says Jonah"
+    if len(main) > 1 + (single and bool(both.moved_arguments)):  # nobody asks for more
         return tuple(main)
     for tell in (_reordered, _unread) if main else (_reordered, _forms, _unsure):
         tell(told)
-    return tuple(sorted(told.differences, key=lambda difference: difference.aspect in REMARKS))
+    ordered = sorted(told.differences, key=lambda difference: difference.aspect in REMARKS)
+    return tuple(ordered if len(main) < 2 else [each for each in ordered if each.aspect not in REMARKS])
 
 
 def _negations(told: Told) -> None:
@@ -351,7 +353,7 @@ def _words(told: Told) -> None:
 
 def _reordered(told: Told) -> None:
     """Tell which words have another place in the second sentence, if nothing told says so."""
-    is_all, kinds = told.both.differ and not told.differences, ("word", "name", "pronoun")
+    is_all, kinds = told.both.differ and len(told.differences) != 1, ("word", "name", "pronoun")
     words = [token for token in told.texts.shuffled(*kinds) if token.kind != "pronoun" or not told.differences]
     if is_all and not words:  # "May 3" and "3 May" have equal graphs
         words = told.texts.shuffled(*kinds, "quantity")

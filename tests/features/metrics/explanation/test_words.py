@@ -1176,6 +1176,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A harp is being plucked by a man.", "A man is plucking a lute.",
          "(p / pluck-01 :ARG0 (m / man) :ARG1 (h / harp))", "(p / pluck-01 :ARG0 (m / man) :ARG1 (l / lute))",
          'Both have "plucked" and "man"; "harp" in a, "lute" in b; only a is in the passive.'),
+        ("A man carries a canoe with a dog.", "A dog carries a man in a canoe.",
+         "(c / carry-01 :ARG0 (m / man) :ARG1 (c2 / canoe) :accompanier (d / dog))",
+         "(c / carry-01 :ARG0 (d / dog) :ARG1 (m / man) :location (c2 / canoe))",
+         ('Both have "man", "carries", "canoe" and "dog"; only a says "with"; only b says "in"; words that both have '
+          'come in another order: "carries" and "dog", and the parser reads other roles in "carries".')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
