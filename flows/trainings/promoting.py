@@ -159,7 +159,7 @@ def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | Non
 
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
     """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
-    with suppress(FacetflowError):  # it has none, damaged ones, or those of another version
+    with suppress(FacetflowError, KeyError, TypeError):  # it has none, damaged ones, or those of another version
         scores = read_scores(before / METRICS_FILE)
         if on_same_pairs(new, scores):
             return scores

@@ -120,7 +120,7 @@ def test_of_several_trainings_the_one_that_was_finished_last_is_chosen(project, 
     assert "nothing changes" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("damaged", [{}, {"format": 3}, {"suites": None}])
+@pytest.mark.parametrize("damaged", [{}, {"format": 3}, {"suites": None}, {"suites": {"ratings": 3}}])
 def test_a_current_run_is_scored_again_where_its_scores_are_damaged_or_on_other_pairs(project, monkeypatch, damaged):
     scores = json.loads((project.runs / OLD / "metrics.json").read_text())
     write(project.runs / OLD / "metrics.json", scores | damaged)
