@@ -88,7 +88,7 @@ def described_by(view: View, frame: int) -> int:
 
 def quoted(word: str) -> str:
     """Return a word in quotes, without those that it has."""
-    return '"' + word.replace('"', "") + '"'
+    return '"' + " ".join(word.replace('"', "").split()) + '"'
 
 
 def joined(words: Sequence[str]) -> str:

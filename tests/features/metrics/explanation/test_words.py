@@ -45,6 +45,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph."),
         ("10 km", "10,000 m", "(k / kilometer)", "(m / meter)",
          'No content word in common; "10 km" in a is "10,000 m" in b.'),
+        ("Ann sleeps.", 'Ann sleeps very " late " today.', "(s / sleep-01)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; '
+          'only b says "very late today"; not in the graphs: "very late today" in b.')),
         ("ice cream", "icecream", "(i / ice-cream)", "(c / icecream)",
          'No content word in common; "ice cream" in a and "icecream" in b are spelt alike, perhaps one word.'),
         ("The ﬁle burnt.", "The file burnt.", "(b / burn-01 :ARG1 (f / file))", None, SAME_WORDS),
