@@ -28,7 +28,7 @@ from features.metrics.corpus_scores import CorpusScore, choose_metrics, score_co
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors, words_of
 from features.metrics.measurement import PAIRS_AT_ONCE, compare
 from features.metrics.metric import Comparison, Metric
-from features.metrics.registry import BUILT_IN, METRIC_NAMES, METRICS
+from features.metrics.registry import ALGORITHM_VERSION, BUILT_IN, METRIC_NAMES, METRICS
 
 __all__ = ["NAMES", "CorpusScore", "GraphMetric", "measure", "metric"]
 __all__ += list(METRIC_NAMES)
@@ -66,7 +66,7 @@ class GraphMetric:
     @property
     def signature(self) -> str:
         """What its values depend on, as one string, for papers and reports."""
-        return self._metric.signature
+        return self._metric.signature(ALGORITHM_VERSION)
 
     @overload
     def __call__(self, a: str, b: str) -> float: ...  # type: ignore[overload-overlap]

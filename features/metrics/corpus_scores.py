@@ -19,7 +19,7 @@ from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.metric import Metric, f1
 from features.metrics.own import OwnMetric
-from features.metrics.registry import METRICS
+from features.metrics.registry import ALGORITHM_VERSION, METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +130,4 @@ def _signature(metric: AnyMetric, pairs: int, bootstrap: Bootstrap, context: Map
     fields = {"pairs": str(pairs), **context}
     if bootstrap.resamples:
         fields |= {"bootstrap": str(bootstrap.resamples), "seed": str(bootstrap.seed)}
-    return "|".join([metric.signature, *(f"{key}:{value}" for key, value in fields.items())])
+    return "|".join([metric.signature(ALGORITHM_VERSION), *(f"{key}:{value}" for key, value in fields.items())])

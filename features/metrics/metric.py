@@ -15,7 +15,6 @@ from features.graphs.batch import GraphBatch
 from features.metrics.arrays import Numbers, Positions, Statistics
 from features.metrics.label_vectors import NO_VECTORS, LabelVectors
 from features.metrics.readings import Readings
-from features.metrics.registry import ALGORITHM_VERSION
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,10 @@ class Metric:
     symmetric: bool = True  # whether both orders of a pair have the same value
     vacuous: float | None = 1.0  # value if neither graph has the structure; None if every graph has it
 
-    @property
-    def signature(self) -> str:
-        """What the number depends on, as one string: `smatch|triples:smatch-1.0.4|...|version:1`."""
-        parameters = self.parameters | {"version": ALGORITHM_VERSION}
-        return "|".join([self.name, *(f"{key}:{value}" for key, value in parameters.items())])
+    def signature(self, version: str) -> str:
+        """Return what the number depends on, as one string: `smatch|triples:smatch-1.0.4|...|version:1`."""
+        parts = [self.name, *(f"{key}:{value}" for key, value in self.parameters.items()), f"version:{version}"]
+        return "|".join(parts)
 
 
 def f1(statistics: Statistics) -> Numbers:

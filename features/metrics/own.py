@@ -33,7 +33,7 @@ from features.core.files import open_text
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.items import Reads
-from features.metrics.registry import ALGORITHM_VERSION, METRIC_COLUMNS
+from features.metrics.registry import METRIC_COLUMNS
 from features.schemas import PAIRS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -83,10 +83,9 @@ class OwnMetric:
         """Return what the function returns."""
         return self.function(left, right)
 
-    @property
-    def signature(self) -> str:
-        """What the number depends on, as one string."""
-        return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{ALGORITHM_VERSION}"
+    def signature(self, version: str) -> str:
+        """Return what the number depends on, as one string; `version` is that of the engine."""
+        return f"{self.name}|own:{self.digest}|reads:{self.reads}|version:{version}"
 
     def counts(self, left: Any, right: Any) -> Statistics:
         """Return the counts of a pair, (n_counts,), of a metric with a `number`; a RowError if the function fails."""

@@ -59,7 +59,7 @@ def test_a_function_becomes_a_metric_that_knows_itself():
         (0, 1),
     )
     assert metric.score("ab", "abcd") == metric("ab", "abcd") == 0.5
-    assert metric.signature == f"length|own:{metric.digest}|reads:sentences|version:1"
+    assert metric.signature("1") == f"length|own:{metric.digest}|reads:sentences|version:1"
 
 
 def test_any_edit_is_another_digest_and_the_same_file_is_run_once():
