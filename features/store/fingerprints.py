@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any, Literal
 
 from features.core.types import Fingerprint
@@ -116,6 +115,7 @@ def _short(old: str, new: str) -> tuple[str, str]:
     """Return two texts to show in one line: long ones are cut so that the first difference stays visible."""
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
-    same = len(commonprefix([old, new]))  # noqa: RUF071 - no paths
+    shorter = min(len(old), len(new))  # where one only goes on
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     start = 0 if same < _SHOWN - 4 else same - 4
     return clipped(old, _SHOWN, start), clipped(new, _SHOWN, start)
