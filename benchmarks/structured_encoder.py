@@ -96,8 +96,8 @@ def main() -> None:
     )
     known = Known(dict(zip(texts, found, strict=True)))
     on_the_fly = encoder.encode(texts)
-    encoder[0].parses.clear()
-    encoder[0].stored = known.find
+    encoder[0].structure.parses.clear()
+    encoder[0].structure.stored = known.find
     differences = np.abs(encoder.encode(texts) - on_the_fly).max(axis=1)
     # In bfloat16, a parser may give a sentence a different parse in a different batch.
     others = differences > OTHER_PARSE

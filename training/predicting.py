@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from features.core.faults import CannotExplain, NoClassifier, NoEncoder, NoThreshold, OutOfRange
 from features.core.types import OnRows, ignore_rows
 from features.core.wording import counted
+from features.parsers.sentence_encoder import TextEncoder
 from training.encoders.input_length import count_cut
 from training.evaluation.promotion import encoder_in_use_with
 from training.kinds import KINDS, learns_labels
@@ -175,7 +176,7 @@ def _advice() -> str:
 class PairPredictor:
     """An encoder with its classifier; embeddings are cached in a project's folder of runs, if there is one."""
 
-    def __init__(self, folder: Path, model: "SentenceTransformer", runs: Path | None = None) -> None:
+    def __init__(self, folder: Path, model: TextEncoder, runs: Path | None = None) -> None:
         from training.modules.pair_classifier import PairClassifier
 
         require_classifier(folder)
@@ -230,10 +231,10 @@ class PairPredictor:
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions of this encoder, which weights spans, with those of their sentences."""
+        """Return predictions of this encoder, which weights spans and is not light, with those of their sentences."""
         pairs = [(prediction.sentence_a, prediction.sentence_b) for prediction in predictions]
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        spans = dict(zip(texts, explain_sentences(self._model, texts), strict=True))
+        spans = dict(zip(texts, explain_sentences(cast("SentenceTransformer", self._model), texts), strict=True))
         return [replace(each, spans=(spans[a], spans[b])) for each, (a, b) in zip(predictions, pairs, strict=True)]
 
     def _threshold(self, given: GivenThreshold) -> LabelThreshold | None:
@@ -260,10 +261,10 @@ class PairPredictor:
 
     def _parsed(self) -> float | None:
         """Return the seconds that the encoder has spent on parsing; None if it does not parse."""
-        from training.modules.structured_transformer import StructuredTransformer
+        from training.modules.structure import structure_of
 
-        first = self._model[0]
-        return first.parsing_seconds if isinstance(first, StructuredTransformer) else None
+        structure = structure_of(self._model)
+        return None if structure is None else structure.parsing_seconds
 
     def _embed(self, texts: Sequence[str], on_rows: OnRows) -> tuple[NDArray[np.float32], int]:
         """Return the embeddings of distinct texts, (n, d), and how many of them were cached."""

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from features.parsers.sentence_encoder import TextEncoder
 from training.writing import read_json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from training.modules.tagging_transformer import Span, TaggingTransformer
+    from training.modules.spans import Span, Spans
+    from training.modules.tagging_transformer import TaggingTransformer
 
 MODULES_FILE = "modules.json"
 """The modules of an encoder, as sentence-transformers lists them."""
@@ -52,12 +54,14 @@ def weights_spans(folder: Path) -> bool:
     return any(str(module.get("type", "")).endswith(".SpanPooling") for module in modules)
 
 
-def tell_spans(model: "SentenceTransformer") -> str:
+def tell_spans(model: TextEncoder) -> str:
     """Return which spans an encoder that weights spans sees, in words."""
-    tagging = cast("TaggingTransformer", model[0])
+    from training.modules.structure import structure_of
+
+    spans = cast("Spans", structure_of(model))
     drawn = {"random": "random words as spans", "continuous": "random runs of words as spans"}
-    harmed = f", {tagging.harmed:.0%} of them corrupted" if tagging.harmed else ""
-    return f"{drawn.get(tagging.drawn, 'predicate-argument spans')}{harmed}"
+    harmed = f", {spans.harmed:.0%} of them corrupted" if spans.harmed else ""
+    return f"{drawn.get(spans.drawn, 'predicate-argument spans')}{harmed}"
 
 
 def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> list[ExplainedSentence]:
@@ -74,7 +78,7 @@ def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> lis
         some = list(texts[start : start + _AT_ONCE])
         with torch.no_grad():
             weights = model(batch_to_device(model.preprocess(some), model.device))[WEIGHTS].cpu().tolist()
-        for text, spans, of_spans in zip(some, tagging.named_spans(some), weights, strict=True):
+        for text, spans, of_spans in zip(some, tagging.structure.named(*tagging.read(some)[1:]), weights, strict=True):
             words = (spans[0][1] if spans else ()) or text.split()
             explained.append(_explained(words, [span for span, _ in spans], of_spans))
     return explained

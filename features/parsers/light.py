@@ -1,6 +1,6 @@
 """Encoders of word pieces with linear maps, without sentence-transformers: importing that takes four seconds.
 
-    word pieces ──> BERT ──> mean ──> unit length ──> linear map
+    word pieces ──> BERT ──> mean ──> unit length ──> linear map, or modules of facetflow
 
 For commands on a few texts. Embeddings equal the library's up to rounding. Imports torch: load it only with a model.
 """
@@ -8,7 +8,8 @@ For commands on a few texts. Embeddings equal the library's up to rounding. Impo
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from features.parsers.bert import WEIGHTS, Bert, read_shape
 from features.parsers.onednn import use_onednn
+from features.sentences import normalise
 
 _BERT = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute", "is_decoder": False}
 _LIBRARY = {"default_prompt_name": None, "truncate_dim": None}
@@ -38,8 +40,21 @@ _NAMES = {"module_input_name": "sentence_embedding", "module_output_name": "sent
 _DENSE = {"activation_function": "torch.nn.modules.linear.Identity", "use_residual": False}
 
 
+class Structure(Protocol):
+    """What an encoder reads beside word pieces; see `training.modules.structure`."""
+
+    def parse(self, texts: Sequence[str], /) -> Sequence[Any]:
+        """Return the parses of texts."""
+
+    def tensors(self, texts: Sequence[str], parses: Sequence[Any], pieces: Sequence[Any], /) -> dict[str, Tensor]:
+        """Return the tensors of a batch."""
+
+
 class LightEncoder(nn.Module):
     """A BERT whose states are averaged, and the mean normalised or mapped; called as a SentenceTransformer is.
+
+    Modules that are not the library's are made by the classes that `own` names, by their names in `modules.json`: in
+    place of the first one the structure that it adds to word pieces, from its settings; others by `load`.
 
     Raises:
         ValueError: the folder holds another encoder; or anything that reading a damaged one raises.
@@ -47,13 +62,15 @@ class LightEncoder(nn.Module):
 
     device = torch.device("cpu")
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, own: Mapping[str, str] | None = None) -> None:
         super().__init__()
         modules = _read(folder / "modules.json")
         transformer, pooling, *others = [folder / module["path"] for module in modules]
-        kinds = [module["type"].rpartition(".")[2] for module in modules]
-        _require(all(module["type"].startswith("sentence_transformers.") for module in modules))
-        _require(kinds[:2] == ["Transformer", "Pooling"])
+        kinds = [module["type"] for module in modules]
+        classes: list[Any] = [resolve_name(own[kind]) if own and kind in own else None for kind in kinds]
+        structure = classes[0]
+        _require(structure is not None or _library(kinds[0]) == "Transformer")
+        _require(_library(kinds[1]) == "Pooling")
         _require_values(_read(folder / "config_sentence_transformers.json"), _LIBRARY)
         _require_values(_read(transformer / "config.json"), _BERT)
         pooled = _read(pooling / "config.json")
@@ -61,6 +78,11 @@ class LightEncoder(nn.Module):
         _require(modes == ["pooling_mode_mean_tokens"] or pooled.get("pooling_mode") == "mean")
         self.tokenizer = _Tokenizer(transformer)
         reading = _read(transformer / "sentence_bert_config.json")
+        self.structure: Structure | None = None
+        below = 0
+        if structure is not None:
+            self.structure = structure(**{name: reading.pop(name) for name in structure.settings if name in reading})
+            below = reading.pop("words_below", 0)
         self.max_seq_length: int = reading.pop("max_seq_length", None) or self.tokenizer.model_max_length
         _require(reading.items() <= _READING.items())
 
@@ -72,7 +94,8 @@ class LightEncoder(nn.Module):
         self.bert.fill_tables(transformer)
         self.bert.fill_layers(transformer)
         use_onednn(self)
-        self._steps = [_step(kind, module) for kind, module in zip(kinds[2:], others, strict=True)]
+        self.bert.encoder[-1 - below].register_forward_hook(self._keep)
+        self._steps = [_step(*each) for each in zip(classes[2:], kinds[2:], others, strict=True)]
         self.eval()
         self._dimension = len(self.encode([""])[0])  # fails where parts do not fit together
 
@@ -84,25 +107,39 @@ class LightEncoder(nn.Module):
         self, sentences: Sequence[str], *, batch_size: int = 32, normalize_embeddings: bool = False, **_settings: Any
     ) -> NDArray[np.float32]:
         """Return the embeddings of sentences, (n, d) float32, of length 1 if asked for."""
-        longest = self.max_seq_length
-        pieces: list[list[int]] = self.tokenizer(sentences)["input_ids"]
-        pieces = [ids if len(ids) <= longest else [*ids[: longest - 1], ids[-1]] for ids in pieces]
-        order = sorted(range(len(pieces)), key=lambda number: len(pieces[number]))  # so that little is padded
+        texts = list(sentences) if self.structure is None else [normalise(text) for text in sentences]
+        read = self.tokenizer.read(texts, self.max_seq_length)
+        order = sorted(range(len(read)), key=lambda number: len(read[number].ids))  # so that little is padded
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
         with torch.inference_mode():
-            parts = [self([torch.tensor(pieces[number]) for number in batch]) for batch in batches]
-            vectors = torch.cat([part["sentence_embedding"] for part in parts])[torch.tensor(order).argsort()]
+            parts = [self([read[number] for number in batch])["sentence_embedding"] for batch in batches]
+            vectors = torch.cat(parts)[torch.tensor(order).argsort()]
             return np.asarray(functional.normalize(vectors) if normalize_embeddings else vectors)
 
-    def forward(self, pieces: list[Tensor]) -> dict[str, Tensor]:
-        """Return the embeddings of sentences, `sentence_embedding`, (n, d), by their word pieces, (n_pieces,) each."""
-        lengths = torch.tensor([len(ids) for ids in pieces])[:, None]
-        ids = pad_sequence(pieces, batch_first=True)
+    def forward(self, read: "Sequence[_Read]") -> dict[str, Tensor]:
+        """Return the embeddings of sentences, `sentence_embedding`, (n, d), and what they are made from."""
+        lengths = torch.tensor([len(sentence.ids) for sentence in read])[:, None]
+        ids = pad_sequence([torch.tensor(sentence.ids) for sentence in read], batch_first=True)
         present = torch.arange(ids.shape[1]) < lengths
-        vectors: Tensor = (self.bert(ids, present) * present[..., None]).sum(dim=1) / lengths
+        mean = (self.bert(ids, present) * present[..., None]).sum(dim=1) / lengths
+        features = {"sentence_embedding": mean, "token_embeddings": self._words, "attention_mask": present}
+        if self.structure is not None:
+            texts, _, pieces = zip(*read, strict=True)
+            features |= self.structure.tensors(texts, self.structure.parse(texts), pieces)
         for step in self._steps:
-            vectors = step(vectors)
-        return {"sentence_embedding": vectors}
+            features = step(features)
+        return features
+
+    def _keep(self, _layer: nn.Module, _arguments: object, states: Tensor) -> None:
+        self._words = states
+
+
+class _Read(NamedTuple):
+    """A sentence, its word pieces, truncated, and where each starts and ends in it, in characters."""
+
+    text: str
+    ids: list[int]
+    pieces: list[tuple[int, int]]
 
 
 class _Tokenizer:
@@ -128,6 +165,13 @@ class _Tokenizer:
         """Return how many special pieces a sentence gets."""
         return int(self._tokenizer.num_special_tokens_to_add(is_pair=False))
 
+    def read(self, texts: Sequence[str], longest: int) -> list[_Read]:
+        """Return the word pieces of texts, at most so many of each."""
+        return [
+            _Read(text, _truncated(each.ids, longest), _truncated(each.offsets, longest))
+            for text, each in zip(texts, self._tokenizer.encode_batch(list(texts)), strict=True)
+        ]
+
     def __call__(
         self, texts: str | Sequence[str], *, add_special_tokens: bool = True, **_settings: Any
     ) -> dict[str, Any]:
@@ -137,8 +181,21 @@ class _Tokenizer:
         return {"input_ids": ids[0] if isinstance(texts, str) else ids}
 
 
-def _step(kind: str, folder: Path) -> Callable[[Tensor], Tensor]:
-    """Return what a module after the mean computes."""
+def _truncated(row: list[Any], longest: int) -> list[Any]:
+    return row if len(row) <= longest else [*row[: longest - 1], row[-1]]  # the last piece ends a sentence
+
+
+def _step(own: Any, kind: str, folder: Path) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
+    """Return what a module after the mean makes of the features, by our own class if there is one."""
+    if own is not None:
+        module: nn.Module = own.load(str(folder))
+        return module.eval()
+    compute = _map(_library(kind), folder)
+    return lambda features: features | {"sentence_embedding": compute(features["sentence_embedding"])}
+
+
+def _map(kind: str, folder: Path) -> Callable[[Tensor], Tensor]:
+    """Return what a module of the library computes of an embedding."""
     described = _read(folder / "config.json") if (folder / "config.json").exists() else {}
     _require_values(described, _NAMES)
     if kind == "Normalize":
@@ -148,6 +205,12 @@ def _step(kind: str, folder: Path) -> Callable[[Tensor], Tensor]:
     linear = nn.Linear(described["in_features"], described["out_features"], bias=described.get("bias", True))
     linear.load_state_dict({name.removeprefix("linear."): each for name, each in load_file(folder / WEIGHTS).items()})
     return linear
+
+
+def _library(kind: str) -> str:
+    """Return the name of a class of sentence-transformers; a ValueError for another."""
+    _require(kind.startswith("sentence_transformers."))
+    return kind.rpartition(".")[2]
 
 
 def _read(file: Path) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -108,15 +108,18 @@ def load(settings: EmbeddingSettings, *, light: bool = False) -> SentenceEncoder
     return _load(settings, folder, stamp(folder), light=light)
 
 
-def load_light(folder: Path, device: str) -> "LightEncoder | None":
-    """Load an encoder without sentence-transformers; None where it must be, or already is, loaded by the library."""
+def load_light(folder: Path, device: str, own: Mapping[str, str] | None = None) -> "LightEncoder | None":
+    """Load an encoder without sentence-transformers; None where it must be, or already is, loaded by the library.
+
+    `own` are modules that are not the library's, as in `LightEncoder`.
+    """
     if device not in {"auto", "cpu"} or "sentence_transformers" in sys.modules:
         return None
     with suppress(Exception):  # of another form or damaged: the library loads it, or says why not
         from features.parsers.light import LightEncoder
 
         if resolve_device(device) == "cpu":
-            return LightEncoder(folder)
+            return LightEncoder(folder, own)
     return None
 
 

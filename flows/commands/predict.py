@@ -85,7 +85,7 @@ def predict(
     from features.corpora.pair_tables import read_pair_rows
     from flows.console.here import Here
     from flows.watching.file_progress import FileProgress
-    from training.encoders.loading import load_encoder
+    from training.encoders.loading import load_encoder, load_reader
     from training.predicting import PairPredictor, choose_predictor
     from training.prediction_page import MOST, render_predictions
 
@@ -101,7 +101,8 @@ def predict(
         folder = choose_predictor(here.runs, encoder, among=here.encoders, explained=page is not None)
         here.use(folder, encoder)
         rows = read_pair_rows(pairs, columns or (), here.corpora, warn)
-        predictor = PairPredictor(folder, load_encoder(folder, device=device), here.runs)
+        load = load_reader if page is None else load_encoder
+        predictor = PairPredictor(folder, load(folder, device=device), here.runs)
         if page is not None:
             predictor.require_spans()
         asked = [(row.text_a or "", row.text_b or "") for row in rows if not row.problem]

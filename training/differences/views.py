@@ -36,16 +36,17 @@ class View:
 
 def view(run: Path, texts: Sequence[str]) -> View:
     """Return sentences, each given once, as the encoder of a run sees them."""
-    from training.modules.parsing_transformer import ParsingTransformer
     from training.modules.span_pooling import SpanPooling
+    from training.modules.structure import structure_of
+    from training.modules.trees import Trees
 
     sees, parser = "", None
     try:
         model = load_encoder(run / ENCODER, device="cpu")
-        if isinstance(first := model[0], ParsingTransformer):
-            trees = "random trees" if first.random_trees is not None else "dependency trees"
-            sees, parser = f"{trees} of {first.parser_identity}{_limits(model)}", first.parser
-            drawings = map(_tree, first.trees(texts) if texts else [])
+        if isinstance(structure := structure_of(model), Trees):
+            trees = "random trees" if structure.random_trees is not None else "dependency trees"
+            sees, parser = f"{trees} of {structure.parser_identity}{_limits(model)}", structure.parser
+            drawings = map(_tree, structure.trees(texts) if texts else [])
         elif any(isinstance(module, SpanPooling) for module in model):
             sees = f"{tell_spans(model)}; the larger their weights, the darker a word"
             drawings = map(draw_spans, texts, explain_sentences(model, texts))

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _WEIGHTS = "model.safetensors"
-_OWN = {
-    "training.modules.graph_pooling.GraphPooling",
-    "training.modules.graph_pooling.NodeCombination",
-    "training.modules.parsing_transformer.ParsingTransformer",
-    "training.modules.span_pooling.SpanPooling",
-    "training.modules.tagging_transformer.TaggingTransformer",
+_WITHOUT_LIBRARY = {
+    "training.modules.graph_pooling.GraphPooling": "training.modules.graph_pooling.GraphPooling",
+    "training.modules.graph_pooling.NodeCombination": "training.modules.graph_pooling.NodeCombination",
+    "training.modules.parsing_transformer.ParsingTransformer": "training.modules.trees.Trees",
+    "training.modules.span_pooling.SpanPooling": "training.modules.span_pooling.SpanPooling",
+    "training.modules.tagging_transformer.TaggingTransformer": "training.modules.spans.Spans",
 }
-"""Modules of facetflow that saved encoders may contain."""
+"""Modules of facetflow that saved encoders may contain, and what stands for them without sentence-transformers."""
 
 
 def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer":
@@ -46,7 +46,8 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
     options: Any = {"device": resolve_device(device), "local_files_only": True, "model_kwargs": FULL_PRECISION}
     try:
         # No public name loads classes that exist here already: `trust_remote_code` would run code from the folder.
-        own = {name: resolve_name(name) for name in _OWN & {module["type"] for module in _modules(folder)}}
+        kinds = {module["type"] for module in _modules(folder)}
+        own = {kind: resolve_name(kind) for kind in kinds & _WITHOUT_LIBRARY.keys()}
         encoder = SentenceTransformer._load_with_module_classes(str(folder), own, **options)
         require_vocabulary(encoder)
         _require_layers(encoder, folder)
@@ -64,7 +65,7 @@ def load_reader(folder: Path, *, device: str = "auto") -> TextEncoder:
     Raises:
         ModelError: as `load_encoder`.
     """
-    return load_light(folder, device) or load_encoder(folder, device=device)
+    return load_light(folder, device, _WITHOUT_LIBRARY) or load_encoder(folder, device=device)
 
 
 def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer":
@@ -73,12 +74,12 @@ def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer"
     Raises:
         ModelError: if it cuts its embeddings, or reads more than word pieces.
     """
-    from training.modules.structured_transformer import StructuredTransformer
+    from training.modules.structure import structure_of
 
     model = load_encoder(folder, device=device)
-    if isinstance(model[0], StructuredTransformer):
+    if (structure := structure_of(model)) is not None:
         raise BackboneUnfit(
-            f"the backbone {name!r} reads {model[0].what} of its sentences, and this training has only their word "
+            f"the backbone {name!r} reads {structure.what} of its sentences, and this training has only their word "
             "pieces: choose another backbone, such as all-MiniLM-L6-v2"
         )
     if model.truncate_dim is not None:

@@ -35,7 +35,7 @@ class Structures:
         self.rows = rows
 
     def __call__(self, sentences: NDArray[np.int64]) -> dict[str, Tensor]:
-        """Return the tensors of some sentences as `StructuredTransformer.structure` gives them, (n, longest), int64."""
+        """Return the tensors of some sentences as `Structure.tensors` gives them, (n, longest), int64."""
         made: dict[str, Tensor] = {}
         for names, (rows, starts) in self.rows.items():
             positions, mask = padded(starts, sentences)
@@ -57,14 +57,14 @@ def read_sentences(
     """Return word pieces and structure of the sentences to train on, and of further ones that choose the model."""
     inputs = [*texts, *further]
     ids: list[NDArray[np.int32]] = []
-    rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.columns}
+    rows: dict[tuple[str, ...], list[Tensor]] = {names: [] for names in transformer.structure.columns}
     parts = [range(len(inputs))[start : start + _AT_ONCE] for start in range(0, len(inputs), _AT_ONCE)]
-    for part in with_progress(parts, f"word pieces and {transformer.what}", len(inputs), "sentences"):
+    for part in with_progress(parts, f"word pieces and {transformer.structure.what}", len(inputs), "sentences"):
         some = [inputs[position] for position in part]
         stored = zip(part, some, parses.find(some), strict=True)
         # A sentence to train on that the parser rejected has no structure, as in the store.
         parsed = {normalise(text): parse for at, text, parse in stored if parse is not None or at < len(texts)}
-        transformer.parses.update(parsed)
+        transformer.structure.parses.update(parsed)
         features: dict[str, Any] = transformer.preprocess(some)
         real = features["attention_mask"].bool()
         ids += [row[mask].numpy().astype(np.int32) for row, mask in zip(features["input_ids"], real, strict=True)]

@@ -79,30 +79,29 @@ class Embedder:
 
 def reuse_parses(encoder: "SentenceTransformer", source: Source | None, parses: ParseCaches) -> None:
     """Let an encoder with a parser use the parses that are there already: of a source, and of encoders before it."""
-    from training.modules.structured_transformer import StructuredTransformer
+    from training.modules.structure import structure_of
 
-    if isinstance(transformer := encoder[0], StructuredTransformer):
-        made_by = type(transformer), transformer.made_by
-        transformer.parses, transformer.most_parses = parses.setdefault(made_by, transformer.parses), _KEPT
-        stored = None if source is None else _own_parses(source, transformer)
-        transformer.stored = None if stored is None else stored.find
+    if (structure := structure_of(encoder)) is not None:
+        structure.parses, structure.most_parses = parses.setdefault(structure.made_by, structure.parses), _KEPT
+        stored = None if source is None else _own_parses(source, structure)
+        structure.stored = None if stored is None else stored.find
 
 
-def _own_parses(source: Source, transformer: object) -> ParsedSentences | None:
-    """Return the parses of a source if the transformer's own parser made them; None otherwise, or without any."""
-    from training.modules.parsing_transformer import ParsingTransformer
-    from training.modules.tagging_transformer import TaggingTransformer
+def _own_parses(source: Source, structure: object) -> ParsedSentences | None:
+    """Return the parses of a source if the structure's own parser made them; None otherwise, or without any."""
+    from training.modules.spans import Spans
+    from training.modules.trees import Trees
 
     try:
-        if isinstance(transformer, TaggingTransformer):
+        if isinstance(structure, Spans):
             frames = source.read_parses(Frames, None)
             same = (frames.weights, frames.predicates_by, frames.precision, frames.max_words)
-            own = (transformer.tagger_weights, transformer.predicates, transformer.precision, transformer.max_words)
+            own = (structure.tagger_weights, structure.predicates, structure.precision, structure.max_words)
             return frames if same == own else None
-        if isinstance(transformer, ParsingTransformer):
+        if isinstance(structure, Trees):
             trees = source.read_parses(Parses, None)
-            own_parser = (transformer.parser_identity, transformer.max_words)
-            same_files = same_weights(trees.weights, transformer.parser_weights)
+            own_parser = (structure.parser_identity, structure.max_words)
+            same_files = same_weights(trees.weights, structure.parser_weights)
             return trees if (trees.parser, trees.max_words) == own_parser and same_files else None
     except InputError:  # there are none
         return None

@@ -31,8 +31,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from training.modules.layers import words_of
-from training.modules.parsing_transformer import HEADS, LABELS, PLACES
 from training.modules.saved import SavedModule
+from training.modules.trees import HEADS, LABELS, PLACES
 from training.types import Direction
 
 NODES = "node_embedding"
@@ -132,7 +132,7 @@ class GraphPooling(SavedModule):
     after affine and ReLU; without bases (`RelationalGraphLayer`) matrices are full.
     """
 
-    config_keys: list[str] = ["token_width", "width", "labels", "layers", "bases", "dropout", "direction"]  # noqa: RUF012 - as there
+    config_keys = ("token_width", "width", "labels", "layers", "bases", "dropout", "direction")
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class GraphPooling(SavedModule):
         dropout: float = 0.2,
         direction: Direction = "both",
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.token_width, self.width, self.labels = token_width, width, labels
         self.layers, self.bases, self.dropout, self.direction = layers, bases, dropout, direction
         self.words = nn.Linear(token_width, width)
@@ -171,10 +171,10 @@ class GraphPooling(SavedModule):
 class NodeCombination(SavedModule):
     """LayerNorm([mean pooling; mean of the nodes]), of these widths."""
 
-    config_keys: list[str] = ["sentence_width", "node_width"]  # noqa: RUF012 - as in the base class
+    config_keys = ("sentence_width", "node_width")
 
     def __init__(self, sentence_width: int, node_width: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.sentence_width, self.node_width = sentence_width, node_width
         self.norm = nn.LayerNorm(sentence_width + node_width)
 

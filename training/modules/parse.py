@@ -84,6 +84,6 @@ def require_same(what: str, difference: str, option: str) -> None:
     if difference:
         raise OtherParser(
             f"the encoder was trained on {what} of {difference}, which would change its embeddings: restore that one, "
-            f"or train the encoder again with this one; in Python `encoder.model[0].{option} = True` uses this one "
-            "anyway."
+            f"or train the encoder again with this one; in Python `encoder.model[0].structure.{option} = True` uses "
+            "this one anyway."
         )

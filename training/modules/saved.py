@@ -1,24 +1,35 @@
-"""Base class of facetflow's modules in saved encoders: their arguments are their configuration."""
+"""Base class of facetflow's modules in saved encoders: their arguments are their configuration.
 
-from typing import Any, Self
+It is not one of sentence-transformers' `Module`, which takes seconds to import, and has what the library asks for.
+"""
 
-from sentence_transformers.base.modules import Module
+import json
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
-_WHERE = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
+from safetensors.torch import load_model, save_model
+from torch import nn
+
+_SETTINGS, _WEIGHTS = "config.json", "model.safetensors"
 
 
-class SavedModule(Module):
+class SavedModule(nn.Module):
     """A module whose arguments are its configuration."""
 
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+    config_keys: ClassVar[tuple[str, ...]]
+    """Names of its arguments, and of attributes with their values."""
+
+    def save(self, output_path: str, **_: Any) -> None:
         """Write arguments and weights."""
-        self.save_config(output_path)
-        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+        folder = Path(output_path)
+        settings = {name: getattr(self, name) for name in self.config_keys}
+        (folder / _SETTINGS).write_text(json.dumps(settings, indent=4), encoding="utf-8")
+        save_model(self, str(folder / _WEIGHTS))
 
     @classmethod
-    def load(cls, model_name_or_path: str, **options: Any) -> Self:  # type: ignore[override]  # all are given by name
+    def load(cls, model_name_or_path: str, subfolder: str = "", **_: Any) -> Self:
         """Read arguments and weights."""
-        where = {name: value for name, value in options.items() if name in _WHERE}
-        module = super().load(model_name_or_path, **options)
-        loaded: Self = cls.load_torch_weights(model_name_or_path, model=module, **where)
-        return loaded
+        folder = Path(model_name_or_path, subfolder)
+        module = cls(**json.loads((folder / _SETTINGS).read_text(encoding="utf-8")))
+        load_model(module, folder / _WEIGHTS)
+        return module

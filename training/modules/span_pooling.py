@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from training.modules.layers import words_of
 from training.modules.saved import SavedModule
-from training.modules.tagging_transformer import NUMBERS, ROLES, SPAN_PLACES
+from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES
 from training.types import SpanWeights
 
 WEIGHTS = "span_weights"
@@ -29,12 +29,12 @@ class SpanPooling(SavedModule):
     concatenated before the sum if `pooled`. Roles are counted with the one for unknown roles (`LabelNumbers`).
     """
 
-    config_keys: list[str] = ["token_width", "sentence_width", "roles", "weights", "pooled"]  # noqa: RUF012 - as there
+    config_keys = ("token_width", "sentence_width", "roles", "weights", "pooled")
 
     def __init__(
         self, token_width: int, sentence_width: int, roles: int, *, weights: SpanWeights = "learnt", pooled: bool = True
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         if weights not in get_args(SpanWeights):
             raise ValueError(f"weights of spans are {', '.join(get_args(SpanWeights))}, not {weights!r}")
         self.token_width, self.sentence_width, self.roles = token_width, sentence_width, roles

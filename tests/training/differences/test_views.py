@@ -12,7 +12,9 @@ from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.parse import weights_of
 from training.modules.parsing_transformer import ParsingTransformer
 from training.modules.span_pooling import SpanPooling
+from training.modules.spans import Spans
 from training.modules.tagging_transformer import TaggingTransformer
+from training.modules.trees import Trees
 
 TEXT = "the cat sees a dog"
 
@@ -49,7 +51,7 @@ def saved(tiny_encoder, tmp_path):
 
 
 def test_an_encoder_with_trees_draws_those_that_it_parses(saved, monkeypatch):
-    monkeypatch.setattr(ParsingTransformer, "parse_texts", lambda _, texts: [tree(text) for text in texts])
+    monkeypatch.setattr(Trees, "parse_texts", lambda _, texts: [tree(text) for text in texts])
     long = " ".join(["word"] * (MOST_WORDS + 1))
     found = view(saved(), [TEXT, long, "word " * 101])
     assert (found.sees, found.parser, found.problem) == ("dependency trees of spacy/en_toy-1.0", "en_toy", "")
@@ -60,7 +62,7 @@ def test_an_encoder_with_trees_draws_those_that_it_parses(saved, monkeypatch):
 
 
 def test_what_an_encoder_does_not_see_of_its_trees_is_said_and_random_trees_are_drawn(saved, monkeypatch):
-    monkeypatch.setattr(ParsingTransformer, "parse_texts", lambda _, texts: [tree(text) for text in texts])
+    monkeypatch.setattr(Trees, "parse_texts", lambda _, texts: [tree(text) for text in texts])
     seen = view(saved(), [TEXT])
     drawn = view(saved(random_trees=3, labels=1, direction="down"), [TEXT])
     said = "random trees of spacy/en_toy-1.0, without labels, only edges from heads to dependents"
@@ -73,7 +75,7 @@ def test_a_parser_that_is_missing_and_an_encoder_that_is_gone_are_said_in_a_sent
     def missing(*_):
         raise ModelError("the pipeline is not here.")
 
-    monkeypatch.setattr(ParsingTransformer, "parse_texts", missing)
+    monkeypatch.setattr(Trees, "parse_texts", missing)
     found = view(saved(), [TEXT])
     assert (found.drawings, found.parser, found.problem) == ({}, "en_toy", "the pipeline is not here.")
     gone = view(tmp_path / "nowhere", [TEXT])
@@ -97,7 +99,7 @@ def test_spans_are_drawn_with_the_weights_of_the_encoder(tiny_encoder, tmp_path,
         places = {"span_starts": [0, 2, 3], "span_ends": [2, 3, 5]}
         return [{"words": text.split(), "predicates": [2], **spans, **places} for text in texts]
 
-    monkeypatch.setattr(TaggingTransformer, "parse_texts", tagged)
+    monkeypatch.setattr(Spans, "parse_texts", tagged)
     transformer = TaggingTransformer(
         str(tiny_encoder), tagger="embedded", tagger_weights=weights_of(SrlSettings()), roles=["ARG0", "ARG1"], **choice
     )

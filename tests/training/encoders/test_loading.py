@@ -4,18 +4,23 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
+from sentence_transformers.sentence_transformer.modules import Pooling
 from sentences import refused
 
 from features.core.faults import BackboneUnfit, EncoderDamaged, LibraryMissing
 from features.parsers.devices import resolve_device
-from training.encoders.loading import load_encoder, load_start
+from features.parsers.light import LightEncoder
+from training.encoders.loading import load_encoder, load_reader, load_start
 from training.encoders.running import sizes_of
+from training.modules.graph_pooling import GraphPooling, NodeCombination
+from training.modules.parsing_transformer import ParsingTransformer
 
 STORED = Path(__file__).parents[1] / "evaluation" / "stored"
 
@@ -158,3 +163,36 @@ def test_a_start_model_that_cuts_its_embeddings_is_refused(tiny_encoder, tmp_pat
 def test_a_backbone_that_reads_trees_or_spans_is_refused(kind):
     with refused(BackboneUnfit):
         load_start(STORED / kind / "encoder", "mine", device="cpu")
+
+
+def words_below(start, folder):
+    """Save an encoder whose graph has words of the layer below the last one."""
+    transformer = ParsingTransformer(start, words_below=1, parser="toy", parser_identity="toy", labels=["ROOT", "dep"])
+    modules = [transformer, Pooling(48), GraphPooling(48, 3, width=8), NodeCombination(48, 8)]
+    SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["rgcn", "pas", "words below"])
+def test_an_encoder_of_trees_or_spans_is_read_without_sentence_transformers(kind, tiny_encoder, tmp_path, monkeypatch):
+    stored = STORED / kind / "encoder"
+    folder = stored if stored.exists() else words_below(str(tiny_encoder), tmp_path / "encoder")
+    texts = ["the cat  sees a dog", "", "a dog eats in the park", "cat " * 300, "\u732b", "cat " * 600]
+    with run_path(str(STORED / "make.py"))["patched"]():
+        expected = load_encoder(folder).encode(texts)
+        monkeypatch.delitem(sys.modules, "sentence_transformers")
+        reader = load_reader(folder)
+        assert isinstance(reader, LightEncoder)
+        np.testing.assert_allclose(reader.encode(texts, batch_size=4), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"labels": None}, {"max_words": "many"}, {"words_below": 9}, {"further": 1}], ids=str
+)
+def test_an_encoder_whose_structure_cannot_be_read_is_left_to_the_library(changed, tmp_path, monkeypatch):
+    folder = shutil.copytree(STORED / "rgcn" / "encoder", tmp_path / "encoder")
+    reconfigure(folder / "sentence_bert_config.json", **changed)
+    monkeypatch.delitem(sys.modules, "sentence_transformers")
+    monkeypatch.setattr("training.encoders.loading.load_encoder", lambda *_, **__: "the library's")
+    with run_path(str(STORED / "make.py"))["patched"]():
+        assert load_reader(folder) == "the library's"

@@ -13,6 +13,7 @@ from features.core.faults import NotFinite
 from training.data.parses import Parses
 from training.evaluation.models import Embedder, ParseCaches, Shared, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
+from training.modules.trees import Trees
 
 PARSER = "spacy/en_toy-1.0"
 TREE = {"tokens": ["two", "cats"], "starts": [0, 4], "heads": [1, 1], "relations": ["num", "ROOT"]}
@@ -33,7 +34,7 @@ def test_trees_are_reused_where_name_and_weights_are_the_same(
     tiny_encoder, monkeypatch, parser, of_release, of_encoder, reused
 ):
     parsed = []
-    monkeypatch.setattr(ParsingTransformer, "parse_texts", lambda _, texts: parsed.extend(texts) or [TREE] * len(texts))
+    monkeypatch.setattr(Trees, "parse_texts", lambda _, texts: parsed.extend(texts) or [TREE] * len(texts))
     trees = Parses(pl.DataFrame([{"text": "two cats", **TREE}]), parser, 512, of_release)
     source = SimpleNamespace(read_parses=lambda _, texts: trees)
     transformer = ParsingTransformer(
@@ -41,7 +42,7 @@ def test_trees_are_reused_where_name_and_weights_are_the_same(
     )
     encoder = SentenceTransformer(modules=[transformer], device="cpu")
     reuse_parses(encoder, source, ParseCaches())
-    assert transformer.trees([" two  cats", "?"]) == [TREE, TREE]
+    assert transformer.structure.trees([" two  cats", "?"]) == [TREE, TREE]
     assert parsed == (["?"] if reused else ["two cats", "?"])
 
 
@@ -52,7 +53,7 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
         parsed.append((self.max_words, *texts))
         return [TREE if text == "two cats" else None for text in texts]
 
-    monkeypatch.setattr(ParsingTransformer, "parse_texts", parse)
+    monkeypatch.setattr(Trees, "parse_texts", parse)
     known = []
     for max_words in (512, 512, 9):
         transformer = ParsingTransformer(
@@ -60,7 +61,7 @@ def test_encoders_with_the_same_parser_parse_a_sentence_once(tiny_encoder, monke
         )
         encoder = SentenceTransformer(modules=[transformer], device="cpu")
         reuse_parses(encoder, None, found)
-        known.append(transformer.trees([" two  cats", "?"]))
+        known.append(transformer.structure.trees([" two  cats", "?"]))
     assert parsed == [(512, "two cats", "?"), (9, "two cats", "?")]
     assert known == [[TREE, None]] * 3
 

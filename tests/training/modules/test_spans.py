@@ -18,16 +18,8 @@ from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
-from training.modules.tagging_transformer import (
-    NUMBERS,
-    ROLES,
-    SPAN_PLACES,
-    SpanChoice,
-    TaggingTransformer,
-    frame_tensors,
-    seen_spans,
-    spans_of,
-)
+from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, Spans, frame_tensors, seen_spans, spans_of
+from training.modules.tagging_transformer import TaggingTransformer
 
 ODD = [
     "The man sees a horse that runs in the park",
@@ -258,15 +250,15 @@ def from_store(texts):
 def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch, tmp_path):
     made = torch.from_numpy(encoder.encode(ODD, batch_size=5))
     given = from_store(ODD)
-    monkeypatch.setattr(encoder[0], "parses", type(encoder[0].parses)(given))
-    monkeypatch.setattr(TaggingTransformer, "_load_tagger", lambda self: pytest.fail("tagged"))
+    monkeypatch.setattr(encoder[0].structure, "parses", type(encoder[0].structure.parses)(given))
+    monkeypatch.setattr(Spans, "_load_tagger", lambda self: pytest.fail("tagged"))
     with torch.no_grad():
         features = encoder.eval()(encoder.preprocess(ODD))
     torch.testing.assert_close(features["sentence_embedding"], made, rtol=1e-5, atol=1e-5)
     assert made.isfinite().all()
     assert encoder.get_embedding_dimension() == made.shape[1] == 96
     assert features[WEIGHTS][0].sum().item() == pytest.approx(1)
-    spans = encoder[0].named_spans(ODD[:1])[0]  # known by now
+    spans = encoder[0].structure.named(*encoder[0].read(ODD[:1])[1:])[0]  # known by now
     assert len(spans) == int((features[WEIGHTS][0] > 0).sum()) > 1
     span, words = spans[0]
     assert (span.role, [words[place] for place in span.words]) == ("ARG0", ["The", "man", "sees"])
@@ -276,7 +268,7 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
     loaded = load_encoder(tmp_path / "saved", device="cpu")
     kinds = [module["type"].rpartition(".")[2] for module in json.loads((tmp_path / "saved/modules.json").read_text())]
     assert kinds == [type(module).__name__ for module in loaded] == ["TaggingTransformer", "Pooling", "SpanPooling"]
-    loaded[0].parses.update(given)
+    loaded[0].structure.parses.update(given)
     with torch.no_grad():
         again = loaded(loaded.preprocess(ODD))["sentence_embedding"]
     torch.testing.assert_close(again, made, rtol=1e-5, atol=1e-5)
@@ -284,21 +276,21 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
 
 def test_the_tagger_computes_where_the_encoder_does(encoder, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr("training.modules.tagging_transformer.load", lambda settings: settings)
-    assert encoder[0]._load_tagger().device == "cpu"
+    monkeypatch.setattr("training.modules.spans.load", lambda settings: settings)
+    assert encoder[0].structure._load_tagger().device == "cpu"
 
 
 def test_another_tagger_is_refused_unless_it_is_asked_for(encoder, monkeypatch):
-    monkeypatch.setattr(encoder[0], "tagger_weights", "0" * 64)
+    monkeypatch.setattr(encoder[0].structure, "tagger_weights", "0" * 64)
     with refused(OtherParser):
         encoder.encode(["a horse that nobody has tagged before"])
-    monkeypatch.setattr(encoder[0], "other_tagger", True)
+    monkeypatch.setattr(encoder[0].structure, "other_tagger", True)
     assert encoder.encode(["a horse that nobody has tagged before"]).shape == (1, 96)
 
 
 def test_a_prompt_is_no_part_of_a_span(encoder):
     text = "He slices tomatoes in the kitchen"
-    encoder[0].parses[text] = TOMATOES
+    encoder[0].structure.parses[text] = TOMATOES
     plain, prompted = encoder.preprocess([text]), encoder.preprocess([text], prompt="the red horse ")
     assert prompted[NUMBERS].tolist() == plain[NUMBERS].tolist()
     assert prompted[SPAN_PLACES].tolist() == (plain[SPAN_PLACES] + 3).tolist()

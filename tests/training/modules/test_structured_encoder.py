@@ -16,19 +16,12 @@ from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
 from features.sentences import normalise
 from training.encoders.loading import load_encoder
-from training.modules import parsing_transformer
+from training.modules import trees
 from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.layers import words_of
 from training.modules.parse import LabelNumbers, weights_of
-from training.modules.parsing_transformer import (
-    HEADS,
-    LABELS,
-    PLACES,
-    ParsingTransformer,
-    random_tree,
-    tree_rows,
-    tree_tensors,
-)
+from training.modules.parsing_transformer import ParsingTransformer
+from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
 
 ODD = [
     "two cats sleep in the park",
@@ -78,7 +71,7 @@ def copied_pipeline(folder):
 
 
 def embed(encoder, texts, parses):
-    encoder[0].parses.update(parses)
+    encoder[0].structure.parses.update(parses)
     features = encoder.preprocess(texts)
     with torch.no_grad():
         return encoder.eval()(features)["sentence_embedding"]
@@ -86,8 +79,8 @@ def embed(encoder, texts, parses):
 
 def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, parser, monkeypatch):
     made = torch.from_numpy(encoder.encode(ODD, batch_size=5))
-    monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
-    monkeypatch.setattr(encoder[0], "parses", type(encoder[0].parses)())
+    monkeypatch.setattr(trees.Trees, "_load_parser", lambda self: pytest.fail("parsed"))
+    monkeypatch.setattr(encoder[0].structure, "parses", type(encoder[0].structure.parses)())
     stored = embed(encoder, ODD, from_store(parser, ODD))
     torch.testing.assert_close(stored, made, rtol=1e-5, atol=1e-5)
     assert made.isfinite().all()
@@ -95,7 +88,7 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, parser, monk
 
 
 def test_a_text_that_is_too_long_for_the_parser_has_no_tree_and_ends_nothing(encoder):
-    long, short = encoder[0].trees(["a" * 1_000_001, "Dogs bark."])
+    long, short = encoder[0].structure.trees(["a" * 1_000_001, "Dogs bark."])
     assert long is None
     assert short is not None
 
@@ -109,7 +102,7 @@ def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_fold
         "ParsingTransformer", "Pooling", "GraphPooling", "NodeCombination",
     ]  # fmt: skip
     torch.testing.assert_close(torch.from_numpy(loaded.encode(ODD)), torch.from_numpy(before), rtol=1e-5, atol=1e-5)
-    assert loaded[0].parser_identity == encoder[0].parser_identity
+    assert loaded[0].structure.parser_identity == encoder[0].structure.parser_identity
     modules = json.loads((tmp_path / "saved" / "modules.json").read_text())
     modules[2]["type"] = "training.modules.parse.LabelNumbers"
     (tmp_path / "saved" / "modules.json").write_text(json.dumps(modules))
@@ -118,36 +111,36 @@ def test_a_saved_encoder_loads_with_its_own_modules_and_runs_no_code_of_its_fold
 
 
 def test_another_parser_is_refused_unless_it_is_asked_for_as_the_message_says(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoder[0], "parser_identity", "spacy/en_core_web_md-1.0.0")
+    monkeypatch.setattr(encoder[0].structure, "parser_identity", "spacy/en_core_web_md-1.0.0")
     with refused(OtherParser):
         encoder.encode(["a horse that nobody has parsed before"])
     encoder.save(str(tmp_path / "saved"), create_model_card=False)
     loaded = facetflow.load_encoder(tmp_path / "saved")
     with refused(OtherParser):
         loaded.encode(["a horse that nobody has parsed before"])
-    loaded.model[0].other_parser = True
+    loaded.model[0].structure.other_parser = True
     assert loaded.encode("a horse that nobody has parsed before").shape == (72,)
 
 
 def test_a_pipeline_of_the_same_name_and_version_with_other_weights_is_refused(encoder, tmp_path, monkeypatch):
     text = ["a horse that nobody has parsed before"]
     own = copied_pipeline(tmp_path / "pipe")
-    monkeypatch.setattr(encoder[0], "parser", str(own))
-    monkeypatch.setattr(encoder[0], "parser_weights", weights_of(DependencySettings(model=str(own))))
+    monkeypatch.setattr(encoder[0].structure, "parser", str(own))
+    monkeypatch.setattr(encoder[0].structure, "parser_weights", weights_of(DependencySettings(model=str(own))))
     assert encoder.encode(text).shape == (1, 72)
     (own / "further").write_text("trained further")
     with refused(OtherParser):
         encoder.encode(["another horse that nobody has parsed before"])
-    monkeypatch.setattr(encoder[0], "other_parser", True)
+    monkeypatch.setattr(encoder[0].structure, "other_parser", True)
     assert encoder.encode(["another horse that nobody has parsed before"]).shape == (1, 72)
 
 
 def test_the_digest_is_kept(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoder[0], "parser_weights", weights_of(DependencySettings()))
+    monkeypatch.setattr(encoder[0].structure, "parser_weights", weights_of(DependencySettings()))
     encoder.save(str(tmp_path / "saved"), create_model_card=False)
     (config,) = (tmp_path / "saved").glob("**/sentence_bert_config.json")
     kept = json.loads(config.read_text())["parser_weights"]
-    assert kept == load_encoder(tmp_path / "saved", device="cpu")[0].parser_weights != ""
+    assert kept == load_encoder(tmp_path / "saved", device="cpu")[0].structure.parser_weights != ""
 
 
 def test_an_encoder_encodes_under_autocast(encoder):
@@ -169,7 +162,7 @@ def test_the_tree_changes_the_embedding_and_a_sentence_without_one_has_an_embedd
     flat = tree | {"heads": [0, 1, 2]}
     text = "two cats sleep"
     first, second, third = (embed(encoder, [text], {text: parse}) for parse in (tree, flat, None))
-    del encoder[0].parses[text]
+    del encoder[0].structure.parses[text]
     assert not torch.allclose(first, second)
     assert third.isfinite().all()
 
@@ -255,5 +248,5 @@ def test_with_one_label_all_edges_are_alike(encoder, parser):
         alone = SentenceTransformer(modules=[encoder[0], Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
         text = "two cats sleep in the park"
         first, second = (embed(alone, [text], {text: one}) for one in (tree, other))
-        del encoder[0].parses[text]
+        del encoder[0].structure.parses[text]
         assert torch.allclose(first, second) is alike

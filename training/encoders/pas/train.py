@@ -23,7 +23,8 @@ from training.encoders.pas.settings import PasSettings
 from training.encoders.structures import Structures
 from training.modules.parse import LabelNumbers
 from training.modules.span_pooling import SpanPooling
-from training.modules.tagging_transformer import ROLES, TaggingTransformer
+from training.modules.spans import ROLES
+from training.modules.tagging_transformer import TaggingTransformer
 
 
 class PasTraining(PairTraining[PasSettings, Frames]):
@@ -58,7 +59,7 @@ class PasTraining(PairTraining[PasSettings, Frames]):
         spans = SpanPooling(
             int(tagging.get_embedding_dimension()),
             int(pooling.get_embedding_dimension()),
-            len(LabelNumbers(tagging.roles)),
+            len(LabelNumbers(tagging.structure.roles)),
             weights=settings.weights,
             pooled=settings.pooled,
         )

@@ -42,7 +42,7 @@ from training.jobs import EvaluationJob, Source
 from training.modules import calibration
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import weights_of
-from training.modules.tagging_transformer import TaggingTransformer
+from training.modules.spans import Spans
 from training.predicting import PairPredictor
 
 ODD = ["the cat sees two dog", "a \U0001f436 runs", "\u732b", "the red " * 60, "", "...", "no man"]
@@ -55,7 +55,7 @@ def start_model(folder, settings, structure):
 @pytest.fixture
 def untagged(monkeypatch):
     """Make a test fail if it runs a tagger."""
-    monkeypatch.setattr(TaggingTransformer, "_load_tagger", lambda self: pytest.fail("tagged"))
+    monkeypatch.setattr(Spans, "_load_tagger", lambda self: pytest.fail("tagged"))
 
 
 def test_the_classifier_learns_labels_from_the_store_alone_and_is_saved_beside_the_encoder(
@@ -153,9 +153,7 @@ def test_an_evaluation_takes_the_frames_of_its_source_and_tags_only_what_that_ha
     folder = train(job(loop={"epochs": 1}))
     source = Source(judged=tmp_path / "judged.parquet", frames=tmp_path / "frames.parquet")
     tagged = []
-    monkeypatch.setattr(
-        TaggingTransformer, "parse_texts", lambda self, texts: tagged.extend(texts) or [None] * len(texts)
-    )
+    monkeypatch.setattr(Spans, "parse_texts", lambda self, texts: tagged.extend(texts) or [None] * len(texts))
     Embedder(folder, "the encoder", source)([f" {judged.texts[3]}", *judged.texts])
     assert tagged == [judged.texts[0]]  # which counts as rejected there
     other = replace(frames, max_words=77)
@@ -197,10 +195,11 @@ def resolved(data, **given):
 def test_the_spans_are_those_of_the_settings(job, tiny_encoder, frames):
     given = {"weights": "by_role", "pooled": False, "harmed": 0.5, "harm": "moved", "words_below": 0}
     tagging, _, spans = start_model(tiny_encoder, job(loop={"seed": 3}, **given).settings, frames)
-    assert (spans.weights, spans.pooled, tagging.harmed, tagging.harm) == ("by_role", False, 0.5, "moved")
-    assert (tagging.seed, tagging.max_words, tagging.precision) == (3, frames.max_words, frames.precision)
+    seen = tagging.structure
+    assert (spans.weights, spans.pooled, seen.harmed, seen.harm) == ("by_role", False, 0.5, "moved")
+    assert (seen.seed, seen.max_words, seen.precision) == (3, frames.max_words, frames.precision)
     drawn, _, _ = start_model(tiny_encoder, job(spans="continuous", tags="en_core_web_sm").settings, frames)
-    assert (drawn.drawn, drawn.tags) == ("continuous", "en_core_web_sm")
+    assert (drawn.structure.drawn, drawn.structure.tags) == ("continuous", "en_core_web_sm")
 
 
 def test_a_smaller_share_of_the_training_pairs_is_within_a_larger_one_and_dev_is_whole(judged):

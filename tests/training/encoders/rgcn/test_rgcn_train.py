@@ -35,7 +35,7 @@ from training.encoders.rgcn.train import RgcnTask, RgcnTraining, train
 from training.encoders.settings import training_labels
 from training.encoders.structures import read_sentences
 from training.jobs import Source
-from training.modules import parsing_transformer
+from training.modules import trees
 from training.modules.pair_classifier import PairClassifier
 from training.modules.parse import weights_of
 
@@ -73,8 +73,8 @@ def test_the_classifier_learns_labels_and_is_saved_beside_the_encoder(job, judge
     left, right = (torch.from_numpy(encoder.encode([dev.texts[n] for n in side])) for side in (dev.first, dev.second))
     said = classifier(left, right).argmax(dim=1).numpy() == dev.targets(classifier.labels)
     assert said.mean() == pytest.approx(course["dev"]["accuracy"], abs=0.05)
-    assert encoder[0].parser_identity == parses.parser
-    assert encoder[0].parser_weights == weights_of(DependencySettings())
+    assert encoder[0].structure.parser_identity == parses.parser
+    assert encoder[0].structure.parser_weights == weights_of(DependencySettings())
     card = (folder / "README.md").read_text()
     assert f"parses with spaCy ({parses.parser})" in card
     assert "Chosen by the dev loss: loss" in card
@@ -112,13 +112,13 @@ def test_the_graph_is_that_of_the_settings(job, tiny_encoder, parses):
     given = {"relations": "one", "graph_layers": 2, "direction": "up", "bases": 4, "graph_dropout": 0.5, "width": 32}
     settings = job(trees="random", loop={"seed": 3}, **given).settings
     parsing, _, graph, _ = start_model(tiny_encoder, settings, parses)
-    found = graph.labels, graph.layers, graph.direction, graph.bases, graph.dropout, graph.width, parsing.random_trees
-    assert found == (1, 2, "up", 4, 0.5, 32, 3)
+    found = graph.labels, graph.layers, graph.direction, graph.bases, graph.dropout, graph.width
+    assert (*found, parsing.structure.random_trees) == (1, 2, "up", 4, 0.5, 32, 3)
     assert start_model(tiny_encoder, job(bases="full").settings, parses)[2].bases is None
 
 
 def test_training_from_a_store_parses_nothing(job, monkeypatch):
-    monkeypatch.setattr(parsing_transformer.ParsingTransformer, "_load_parser", lambda self: pytest.fail("parsed"))
+    monkeypatch.setattr(trees.Trees, "_load_parser", lambda self: pytest.fail("parsed"))
 
     train(job(loop={"epochs": 1}))
 
@@ -258,12 +258,8 @@ def test_a_killed_training_goes_on_exactly_where_its_checkpoint_is(goes_on_after
 def test_the_best_model_by_ratings_is_kept_and_only_their_sentences_are_parsed(
     job, parses, tmp_path, told, monkeypatch
 ):
-    parsed, parse = [], parsing_transformer.ParsingTransformer.parse_texts
-    monkeypatch.setattr(
-        parsing_transformer.ParsingTransformer,
-        "parse_texts",
-        lambda self, texts: parsed.extend(texts) or parse(self, texts),
-    )
+    parsed, parse = [], trees.Trees.parse_texts
+    monkeypatch.setattr(trees.Trees, "parse_texts", lambda self, texts: parsed.extend(texts) or parse(self, texts))
     path = tmp_path / "rated.tsv"
     rows = [("a cat sleeps", "the cat sleeps", 5), ("two dog runs", "no man eats", 0), ("a horse", "the red horse", 3)]
     path.write_text("sentence_a\tsentence_b\tscore\n" + "".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
@@ -307,7 +303,7 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
         train(job())
     folder = train(job(parser=str(own), loop={"epochs": 1}))
     transformer = load_encoder(folder, device="cpu")[0]
-    assert (transformer.parser, transformer.parser_weights) == (str(own), digest)
+    assert (transformer.structure.parser, transformer.structure.parser_weights) == (str(own), digest)
 
 
 @pytest.mark.parametrize(

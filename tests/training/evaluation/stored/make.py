@@ -43,11 +43,11 @@ def patched():
     """Return a patch that parses and tags without a parser or a tagger."""
     from contextlib import ExitStack
 
-    from training.modules.parsing_transformer import ParsingTransformer
-    from training.modules.tagging_transformer import TaggingTransformer
+    from training.modules.spans import Spans
+    from training.modules.trees import Trees
 
     stack = ExitStack()
-    for of, parse in ((ParsingTransformer, tree_of), (TaggingTransformer, frames_of)):
+    for of, parse in ((Trees, tree_of), (Spans, frames_of)):
         stack.enter_context(
             patch.object(of, "parse_texts", lambda self, texts, parse=parse: [parse(t) if t else None for t in texts])
         )
