@@ -210,4 +210,5 @@ def _begins_alike(token: Token, parts: Sequence[str], label: str) -> bool:  # no
 
 def _has(stems: set[str], token: Token) -> bool:
     numbered = token.stem.rstrip("dhnrst") if token.stem[:1].isdigit() else token.lower  # the 21st, the 1990s
-    return not stems.isdisjoint({token.stem, token.lower, numbered, *token.lower.split("-")})
+    is_date = token.stem.count("-") == 2 and stems.issuperset(part.lstrip("0") for part in token.stem.split("-"))
+    return is_date or not stems.isdisjoint({token.stem, token.lower, numbered, *token.lower.split("-")})

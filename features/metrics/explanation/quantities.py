@@ -33,7 +33,9 @@ def tell_quantities(told: Told) -> None:
                         each.span if converted else [t for t in each.span if t in each.tokens or t.stem in SIGNS]
                         for each in (a, b)
                     ]
-                    if [t.lower for t in a.tokens] != [t.lower for t in b.tokens] and told.both.differ:
+                    # "June 12 , 2024" and "12 June 2024" are no news.
+                    texts = [" ".join(t.lower for t in each.tokens).replace(",", " ") for each in (a, b)]
+                    if sorted(texts[0].split()) != sorted(texts[1].split()) and told.both.differ:
                         told.add("form", (), f"{spans(told, 0, words[0])} in a is {spans(told, 1, words[1])} in b")
                     told.named[0].extend(words[0])
                     told.named[1].extend(words[1])

@@ -58,7 +58,8 @@ class ComparedTexts:
         by = stems.index("by")
         if stems[by - 1] not in self.shared and not self.reordered:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower == tokens[by - 1].lower]
+        verbs = {t.lower for t in tokens[stems.index("be") : by] if t.may_be_participle}
+        near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower in verbs]
         if any(t.stem in {"be", "by"} for part in near for t in part):
             return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
         before = tokens[: stems.index("be")]

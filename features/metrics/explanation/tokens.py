@@ -22,8 +22,11 @@ _SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
 _ODDS = rf"\b(?<!number\s)({_SMALL}|1)\sin\s(?:a\s|one\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
+MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_NAMED = rf"(?:{MONTHS}|Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.?"
+_DATE = rf"(?:{_NAMED}\s\d\d?(?:st|nd|rd|th)?|\d\d?(?:st|nd|rd|th)?(?:\sof)?\s{_NAMED})\s?,?\s(?:1\d|20)\d\d\b"
 _TOKEN = re.compile(
-    rf"{_CLOCK}(?!\s?%|\sper|[.,:]\d)"
+    rf"\b{_DATE} | {_CLOCK}(?!\s?%|\sper|[.,:]\d)"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
     rf" | (?:up\s+to|as\s+(?:many|much)\s+as)(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
@@ -111,9 +114,9 @@ UNITS = {  # stem of a unit → how much it is of another
 }  # fmt: skip
 UNITS |= {unit: (1, unit) for _, unit in UNITS.values()} | {"twic": (2, "tim")}  # "times" is none, nor is Tim
 ARTICLES = frozenset({"a", "an"})
-MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b")
 _BETWEEN = frozenset({"than", "to", "or", "a"})  # two numbers of one quantity
+_STAMP = re.compile(r":|-.*-")  # of a time or a date: "8 a.m. every day"
 _POWERS = ("hundred", "thousand")
 _DAY = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -224,7 +227,7 @@ def stem_of(word: str) -> str:
     lower = re.sub(r"s?[ -]olds?$", "-old", _straight(word))  # years old, year-olds
     if lower in _STEM:
         return _STEM[lower]
-    if number := _spelt(lower) or _clock(lower):
+    if number := _spelt(lower) or _time(lower):
         return number
     if re.fullmatch(r"(?:[a-z]\.){2,}", lower):  # U.S.
         return lower.replace(".", "")
@@ -258,8 +261,11 @@ def _bare(lower: str) -> str:
 _LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma}  # not "even" and "http"
 
 
-def _clock(word: str) -> str | None:
-    """Return a time of day in digits: "half past six", "6 p.m."."""
+def _time(word: str) -> str | None:
+    """Return a time of day or a date in digits: "half past six", "6 p.m.", "4 March 2024"."""
+    if re.fullmatch(_DATE, word, re.IGNORECASE):
+        day, year = re.findall(r"\d+", word)
+        return next(f"{year}-{n:02}-{day:>02}" for n, m in enumerate(MONTHS.lower().split("|"), 1) if m[:3] in word)
     if words := re.fullmatch(_CLOCK, word):
         minutes = 15 if words[1] == "quarter" else 30
         total = 60 * int(spelt_number(words[3]) or words[3]) + (minutes if words[2] == "past" else -minutes)
@@ -324,7 +330,7 @@ def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
             before = tokens[max(at - 1, 0)]
-            apart = token.start > before.end + 1 or ":" in before.stem  # in 1827, fifty thousand; 8 a.m. every day
+            apart = token.start > before.end + 1 or bool(_STAMP.search(before.stem))  # in 1827, fifty thousand
             apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # June 12, 2024
             step = at - runs[-1][1] if runs else 0
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
@@ -388,6 +394,6 @@ def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: b
     full = (text == "May" and not is_first) or is_letter or lower in {"doing", "done"}  # not auxiliary verbs
     kind = None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
-        counts = _spelt(lower) or _clock(lower) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
+        counts = _spelt(lower) or _time(lower) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
         kind = "quantity" if counts else "name" if text[0].isupper() and not is_first else "word"
     return Token(text, start, stem, kind)

@@ -16,6 +16,8 @@ from tests.features.metrics.explanation.test_words import told
         ("It left at a quarter to one.", "It left at 12:45."),
         ("It leaves at 8 a.m. every day.", "It leaves at 8:00 every day."),
         ("It left at noon.", "It left at 12 p.m."),
+        ("It left on March 4, 2024.", "It left on 2024-03-04."),
+        ("It left on the 4th of Sept. 2024.", "It left on 4 September, 2024."),
         ("It lasted an hour and a half.", "It lasted 90 minutes."),
         ("It lasted two hours and a quarter.", "It lasted 135 minutes."),
         ("It lasted three quarters of an hour.", "It lasted 45 minutes."),
@@ -78,6 +80,7 @@ def test_a_quantity_is_compared_first_with_one_that_is_written_alike():
         ("Five players left.", "The coach left.", '"Five players" in a, "coach" in b'),
         ("Ann and Bob left.", "Two girls left.", '"Ann and Bob" in a, "Two girls" in b'),
         ("Two boys left with a boy.", "Boys left with a boy.", 'only a says "Two boys"'),
+        ("It left on March 4, 2024.", "It left on 2024-03-05.", '"March 4, 2024" in a, "2024-03-05" in b'),
         ("It lost $3 million last year.", "It lost $3 billion last year.", '"$3 million" in a, "$3 billion" in b'),
     ],
 )
