@@ -180,10 +180,13 @@ class ComparedGraphs:
                 past += 1 + (order[past].stem == "of")  # half an hour, three quarters of an hour
             behind = order[past] if past < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[past - 1].end : behind.start]
-            at = min((at for at in heads if last < at < min(last + 4, reach) and "," not in between), default=None)
-            kinds = {"word"} if _ALONE.fullmatch(order[last].text) else {"word", "name"}
+            is_address = [token.kind for token in order[past : past + 2]] == ["name", "name"]  # 22 Mill Road
+            kinds = {"word"} if is_address or _ALONE.fullmatch(order[last].text) else {"word", "name"}
+            heads_near = [at for at in heads if last + is_address < at < min(last + 4, reach) and "," not in between]
+            at = min(heads_near, default=None)
             is_verb = behind.stem in self.frame_stems & self.texts.shared  # aged 12 won
             is_verb &= not re.match(r"\d+[a-z]", order[last].stem)  # not "the 7th pick"
+            is_verb |= order[last].lower in {"once", "twice"}  # twice daily
             is_sum = _SUM.search(self.texts.sentences[side][: order[last].end])
             if at is None and behind.kind in kinds and not (between.strip(" -") or is_verb or is_sum):
                 at = past
@@ -298,7 +301,7 @@ class Told:
         places = [place for place in places if not any(part in pair for pair in pairs for part in place)] + pairs
         for left, right in places:
             if left and right:
-                texts = [spans(self, side, self._whole(side, tokens)) for side, tokens in enumerate((left, right))]
+                texts = [spans(self, side, self.whole(side, tokens)) for side, tokens in enumerate((left, right))]
                 self.add(aspect, facets, f"{texts[0]} in a, {texts[1]} in b", (left, right))
         for side, named in enumerate(self.named):
             tokens = [token for place in places if not place[1 - side] for token in place[side]]
@@ -309,7 +312,7 @@ class Told:
         """Tell which words only one sentence has; if nothing else differs, which it has once more."""
         repeated: list[str] = []
         words = [[t for *_, side, tokens in self._single for t in tokens if side == n] for n in (0, 1)]
-        rest = [_joined(self, n, self._whole(n, sorted(words[n], key=lambda t: t.start))) for n in (0, 1)]
+        rest = [_joined(self, n, self.whole(n, sorted(words[n], key=lambda t: t.start))) for n in (0, 1)]
         for aspect, facets, side, tokens in self._single:  # "which was built in 1962" is told as one
             runs = [run for run in rest[side] if not set(run).isdisjoint(tokens)]
             rest[side] = [run for run in rest[side] if run not in runs]
@@ -323,7 +326,7 @@ class Told:
         for text in repeated if not self.differences else ():
             self.add("word", ("concepts",), text)
 
-    def _whole(self, side: int, tokens: list[Token]) -> list[Token]:
+    def whole(self, side: int, tokens: list[Token]) -> list[Token]:
         """Return words of a sentence without an "on" or "and" that lacks what follows, if others are left."""
         order = [token for token in self.texts.tokens[side] if token.kind != "grammar" or token in tokens]
         hanging = [t for t, behind in pairwise(order) if t.stem in _LEADING and behind not in tokens]

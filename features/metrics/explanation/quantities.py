@@ -7,7 +7,7 @@ from itertools import dropwhile
 
 from features.metrics.explanation.anchors import joined
 from features.metrics.explanation.comparing import SIGNS, Quantity, Told, spans
-from features.metrics.explanation.tokens import NO_TOKEN, Token
+from features.metrics.explanation.tokens import Token
 
 
 def tell_quantities(told: Told) -> None:
@@ -16,11 +16,12 @@ def tell_quantities(told: Told) -> None:
         [each for each in told.both.quantities(side) if not set(each.tokens) <= set(told.named[side])]
         for side in (0, 1)
     )
-    if len(left) == len(right) == 2 and _change_heads(told, left, right):
-        numbers = joined([spans(told, 0, each.tokens) for each in left])
-        tokens = [[token for each in side for token in each.tokens] for side in (left, right)]
+    apart = [pair for pair in zip(left, right, strict=False) if pair[0].stems != pair[1].stems]
+    if len(left) == len(right) and len(apart) == 2 and _change_heads(told, *zip(*apart, strict=True)):
+        numbers = joined([spans(told, 0, each.tokens) for each, _ in apart])
+        tokens = [[token for each in side for token in each.tokens] for side in zip(*apart, strict=True)]
         told.add("quantity", ("quantifiers",), f"{numbers} change places", tokens)
-        left, right = [], []
+        left, right = ([each for each in side if all(each not in pair for pair in apart)] for side in (left, right))
     parts: list[tuple[list[Token], list[Token]]] = []
     for same in (_is_written_alike, _counts_alike, _counts_the_same, _in_one_place, _have_numbers_of_both):
         for a in list(left):
@@ -43,8 +44,15 @@ def tell_quantities(told: Told) -> None:
                     parts.append((a.span, b.span))
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
-    parts += [(only.span, _counterpart(told, 0, only)) for a in left if (only := _only(told, 0, a, right))]
-    parts += [(_counterpart(told, 1, only), only.span) for b in right if (only := _only(told, 1, b, left))]
+    left, right = (
+        [each for each in ours if _only(told, n, each, theirs)]
+        for n, (ours, theirs) in enumerate(((left, right), (right, left)))
+    )
+    if len(left) == len(right) == 1 and _look_alike(left[0], right[0]):
+        parts.append((left[0].span, right[0].span))
+        left, right = [], []
+    parts += [(a.span, _counterpart(told, 0, a)) for a in left]
+    parts += [(_counterpart(told, 1, b), b.span) for b in right]
     told.add_apart("quantity", ("quantifiers",), parts)
 
 
@@ -80,18 +88,12 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
     return len(a.tokens) != len(b.tokens) and left == right
 
 
-def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> Quantity | None:
-    """Return a quantity if the other sentence lacks a number of it or has it of something else; None if not."""
+def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> bool:
+    """Return whether the other sentence lacks a number of a quantity or has it of something else."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
     theirs |= Counter(part for stem in theirs for part in re.split("[/-]0?", stem))  # 1990 in 4/5/1990, 1990-05-04
-    if any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others):
-        return quantity
-    if not any(token.kind == "quantity" and (ours - theirs)[token.stem] for token in quantity.tokens):
-        return None
-    # Not "both Tom" where the other sentence has "Tom".
-    behind = quantity.span[-1] if len(quantity.span) == len(quantity.tokens) + 1 else NO_TOKEN
-    in_both = behind.stem in told.texts.shared and behind.kind == "name"
-    return quantity._replace(span=quantity.tokens) if in_both else quantity
+    of_others = any(each.stems == quantity.stems and None not in {each.head, quantity.head} for each in others)
+    return of_others or any(t.kind == "quantity" and (ours - theirs)[t.stem] for t in quantity.tokens)
 
 
 def _change_heads(told: Told, left: Sequence[Quantity], right: Sequence[Quantity]) -> bool:
@@ -121,7 +123,7 @@ def _counts_alike(told: Told, a: Quantity, b: Quantity) -> bool:
     # "A team of five" is not five teams, "one of the four boys" may be one boy.
     bare = [(each.span[0].start, told.both.quantities(side)) for side, each in enumerate((a, b)) if each.head is None]
     before = {q.head.stem for start, side in bare for q in side if q.head is not None and q.head.start < start}
-    return (a.stems == b.stems and counts and stems.isdisjoint(before)) or a.is_measured_as(b)
+    return counts and ((a.stems == b.stems and stems.isdisjoint(before)) or a.is_measured_as(b))
 
 
 def _counts_the_same(told: Told, a: Quantity, b: Quantity) -> bool:  # noqa: ARG001 (as `_counts_alike`)
@@ -133,6 +135,12 @@ def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
     return any(
         not set(left).isdisjoint(a.tokens) and not set(right).isdisjoint(b.tokens) for left, right in told.texts.chunks
     )
+
+
+def _look_alike(a: Quantity, b: Quantity) -> bool:
+    """Return whether two quantities are one number, or numbers of as many digits, more than one: 1998 and 1989."""
+    digits = [re.sub(r"\d", "0", " ".join(each.stems)) for each in (a, b)]
+    return a.stems == b.stems or (digits[0] == digits[1] and digits[0].count("0") > 1)
 
 
 def _have_numbers_of_both(told: Told, a: Quantity, b: Quantity) -> bool:

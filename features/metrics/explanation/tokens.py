@@ -33,8 +33,9 @@ _TOKEN = re.compile(
       | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | (?:\bUS(?=\$))?[$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b             # $17m
-      | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^-]\d+)*
-        (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s)?(?:\s?(?:%|[ap]m\b|[ap]\.m\.))?  # .5, 1990s, 6e23, 5 pm
+      | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^–-]\d+)*
+        (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s|(?-i:[A-Z]\b))?               # .5, 1990s, 6e23, 12B
+        (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
       | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
       | a\s+(?:couple|pair)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
@@ -52,7 +53,7 @@ _TOKEN = re.compile(
 )
 _CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "sha": "shall", "wo": "will"}
 """Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
-_SIGNS = str.maketrans("⁄’−", "/'-")
+_SIGNS = str.maketrans("⁄’−–", "/'--")
 _NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
 _LETTER = re.compile(r"(?<=\w\s)A(?=\s+[a-z]|,|\W*$)")  # "Plan A failed", not "Susan A. Lee"
 _VERBS = """
@@ -74,8 +75,8 @@ meant; understand understood"""
 _FORMS = f"""{_VERBS}; who whom;
 evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
 kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
-pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins; second sec secs;
-man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
+gigabyte gb; megabyte mb; pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins;
+second sec secs; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
 he him his himself; she her hers herself; it its itself; i me my mine myself; we
 us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
 being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
@@ -110,7 +111,7 @@ UNITS = {  # stem of a unit → how much it is of another
     "kilogram": (10**6, "milligram"), "gram": (1000, "milligram"), "liter": (1000, "milliliter"),
     "minute": (60, "second"), "hour": (3600, "second"), "day": (86400, "second"), "week": (604800, "second"),
     "year": (12, "month"), "decad": (120, "month"), "century": (1200, "month"), "foot": (12, "inch"),
-    "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
+    "gigabyte": (1000, "megabyte"), "dollar": (100, "cent"), "yearold": (12, "monthold"), "weekold": (7, "dayold"),
 }  # fmt: skip
 UNITS |= {unit: (1, unit) for _, unit in UNITS.values()} | {"twic": (2, "tim")}  # "times" is none, nor is Tim
 ARTICLES = frozenset({"a", "an"})
