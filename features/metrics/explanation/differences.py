@@ -5,7 +5,7 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
@@ -15,7 +15,6 @@ from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, mi
 from features.metrics.readings import SENSE
 
 _BEFORE_COMMANDS = {"do", "don't", "n't", "not", "please", "never", "always", "first", "so", "then", "now", "next"}
-_UNMOVED = frozenset({"link", "grammar", "pronoun"})  # "he has never" is "never has he"
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
 _WORDS = frozenset({"word", "name", "link", "pronoun", "negation"})
@@ -77,6 +76,10 @@ def _negations(told: Told) -> None:
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
+        if added := _added(texts, side, more, nodes[side]):
+            text = f"only {SIDES[side]} says {spans(told, side, told.whole(side, added))}"
+            told.add("negation", ("negations",), text, _by_side(side, added, []))
+            return
         single = len({cue.stem for cue in more} - {"nor"}) <= len(scope)  # not "no one is without"
         later = {pair[side] for _, pair in prefixed if pair[side].start > more[0].start}
         single &= later <= {*nodes[side]}  # "not impossible that it falls": the parser may tie "not" to "falls"
@@ -94,21 +97,33 @@ def _negations(told: Told) -> None:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
                 text += ", but its two negations may cancel out" if side == own else ", so both may mean the same"
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
-    elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or _same_place(told, cues)):
-        left, right = (listed(cue.shown for cue in side) for side in cues)
+    elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or texts.in_one_place(cues)):
+        orders = [pairwise([NO_TOKEN, *tokens]) for tokens in texts.tokens]  # "not all", "none"
+        cues = [[t for before, t in orders[n] if t in cues[n] or (before in cues[n] and _is_any(t))] for n in (0, 1)]
+        left, right = (spans(told, n, side) for n, side in enumerate(cues))
         told.add("word", ("negations",), f"both negate: {left} in a, {right} in b", cues)
-    elif (any(in_both) or not (any(scopes) or texts.reordered)) and not _same_place(told, cues):
+    elif (any(in_both) or not (any(scopes) or texts.reordered)) and not texts.in_one_place(cues):
         where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
         reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
+
+
+def _added(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> list[Token]:
+    """Return words that only one sentence has at a place, if they negate nothing but themselves: "with no hat"."""
+    places = [chunk for chunk in texts.chunks if {*cues, *filter(None, scope)} <= {*chunk[side]}]
+    added = next((chunk[side] for chunk in places if not any(t.has_content for t in chunk[1 - side])), [])
+    return added if any(t.kind == "word" and t.start > cues[0].start for t in added) else []
 
 
 def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[Token]:
     """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
     absent = [cue for cue in cues if cue.stem.startswith(("no", "neither")) and cue.stem not in {"not", "nor"}]
     others = [t for chunk in texts.chunks if any(cue in chunk[side] for cue in absent) for t in chunk[1 - side]]
-    every = {"all", "most", "either", "both"}
-    return [t for t in others if t.lower in every or t.lower.startswith(("some", "any", "every"))][:1]
+    return [*filter(_is_any, others)][:1]
+
+
+def _is_any(token: Token) -> bool:
+    return token.lower in {"all", "most", "either", "both"} or token.lower.startswith(("some", "any", "every"))
 
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
@@ -122,16 +137,6 @@ def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Seque
 
 def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[Token], list[Token]]:
     return (ours, theirs) if side == 0 else (theirs, ours)
-
-
-def _same_place(told: Told, cues: Sequence[Sequence[Token]]) -> bool:
-    """Return whether negations stand before and after the same words in both sentences."""
-    around = []
-    stems = [{token.stem for token in tokens} for tokens in told.texts.tokens]
-    for side, tokens in enumerate(told.texts.tokens):
-        kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _UNMOVED)]
-        around.append([sorted(t.stem for t in kept[: kept.index(cue)] if t.kind != "negation") for cue in cues[side]])
-    return around[0] == around[1]
 
 
 def _roles(told: Told) -> None:
@@ -242,13 +247,9 @@ def _moved_words(told: Told) -> None:
             aspect: Aspect = "order" if both.differ or not texts.fronted else "form"
             told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
     elif texts.moved_links:
-        words, stems = listed(token.shown for token in texts.moved_links), {t.stem for t in texts.moved_links}
-        before = [listed(a.shown for a, b in pairwise(side) if {b.stem} == stems) for side in texts.tokens]
-        if stems <= RELATIVE and all(before):
-            told.add("order", ("srl",), f"{words} follows {before[0]} in a, {before[1]} in b")
-        else:
-            single = len(texts.moved_links) == 1
-            told.add("form" if single else "order", (), f"{words} {'has another place' if single else 'change places'}")
+        words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
+        aspect = "form" if single and texts.moved_links[0].stem not in RELATIVE else "order"
+        told.add(aspect, (), f"{words} {'has another place' if single else 'change places'}")
 
 
 def _place(both: ComparedGraphs, stem: str) -> str:
@@ -268,7 +269,8 @@ def _part(told: Told, stems: Sequence[str], before: Token | None = None) -> str:
 
 
 def _compounds(told: Told) -> None:
-    for chunk in told.texts.chunks:
+    lone = [[chunk[n] for chunk in told.texts.chunks if not chunk[1 - n]] for n in (0, 1)]
+    for chunk in [*told.texts.chunks, *product(*lone)]:
         words = [[t for t in part if t.kind != "grammar"] for part in chunk]
         names = [[t for t in part if t.text[0].isupper()] for part in words]
         for a, b in (names, words, (words[0], chunk[1]), (chunk[0], words[1])):

@@ -22,6 +22,7 @@ _ASKING = frozenset({"who", "what", "which"})
 _ARTICLES = ARTICLES | {"the"}
 RELATIVE = frozenset({"who", "which", "that"})
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
+_UNMOVED = _LINKS | {"pronoun"}  # "he has never" is "never has he"
 _LONGEST = 6  # words with content in a part that changes places
 
 
@@ -208,6 +209,16 @@ class ComparedTexts:
         """Return whether some words come in another order."""
         left, right = ([stem for stem in side if stem in stems] for side in self._order)
         return left != right
+
+    def in_one_place(self, cues: Sequence[Sequence[Token]]) -> bool:
+        """Return whether negations stand before and after the same words in both sentences."""
+        around = []
+        stems = [{token.stem for token in tokens} for tokens in self.tokens]
+        for side, tokens in enumerate(self.tokens):
+            kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _UNMOVED)]
+            before = [[t for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]]
+            around.append([sorted(t.stem for t in words) for words in before])
+        return around[0] == around[1]
 
     @cached_property
     def chunks(self) -> list[Chunk]:
