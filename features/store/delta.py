@@ -111,20 +111,13 @@ class Table:
                 return str(made.metadata().id)
         return str(self.open().metadata().id)
 
-    def open(self, version: int | None = None, *, to_commit: bool = False) -> DeltaTable:
-        """Open the table at a version, or at its newest.
-
-        What this process has opened before is not read again; a commit changes what is opened, so it has its own.
-        """
+    def open(self, version: int | None = None) -> DeltaTable:
+        """Open the table at a version, or at its newest; what this process has opened before is not read again."""
         if version is not None and version < 0:
             raise StoreDamaged(f"Version {version!r} of table {self.name!r} in {self._shown!r} cannot exist.")
-        url, options = self.storage.url(self._folder), tuple((self.storage.options or {}).items())
         with self._clear_errors("Reading", version):
             entry = self._entry(version)
-            if to_commit or entry is None:
-                table = _opened(url, options, version if entry is None else _version(entry))
-            else:
-                table = _kept(url, options, entry)
+            table = _opened(*self._address, version) if entry is None else _kept(*self._address, entry)
             table_id = str(table.metadata().id)
         if self.table_id not in (None, table_id):
             raise StoreDamaged(
@@ -137,7 +130,7 @@ class Table:
         """Return the newest version, from the file names in the log: every commit is a file named by its number."""
         with self._clear_errors("Reading"):
             entry = self._entry(None)
-        return _version(entry) if entry else self.open(to_commit=True).version()
+        return _version(entry) if entry else self.open().version()
 
     def files(self, version: int | None = None, shards: Collection[str] | None = None) -> list[DataFile]:
         """Return the table's files at a version, of some shards or of all, by stage and shard; no file is opened."""
@@ -198,14 +191,14 @@ class Table:
         """Add those columns that the table lacks, in a transaction that changes no row: older rows have nulls there."""
         present = _names(self.open())
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
-            table = self.open(to_commit=True)
             try:
                 with self._clear_errors("Adding columns to"):
+                    table = _opened(*self._address, None)  # its own: unlike a transaction, this changes what is opened
                     table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
             except StoreError:  # perhaps only the answer got lost
                 if not new.keys() <= {*_names(self.open())}:
                     raise
-            self._settle(table.version())
+            self._settle(self.version())
 
     def stale_files(self, older_than: timedelta) -> list[str]:
         """Return files of ours, relative to the table's folder, that the newest version does not name.
@@ -228,7 +221,7 @@ class Table:
         keys = {file.key for file in new} | set(emptied)
         wanted = {file.path for file in new}
         for attempt in range(_ATTEMPTS):
-            table = self.open(to_commit=True)
+            table = self.open()
             version = table.version()
             present = self._files(table)
             paths = {file.path for file in present}
@@ -281,6 +274,10 @@ class Table:
     @property
     def _folder(self) -> str:
         return f"tables/{self.name}"
+
+    @property
+    def _address(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        return self.storage.url(self._folder), tuple((self.storage.options or {}).items())
 
     @property
     def _shown(self) -> str:
