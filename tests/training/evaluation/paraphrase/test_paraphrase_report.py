@@ -8,15 +8,16 @@ import polars as pl
 import pytest
 import torch
 
-from tests.training.evaluation.paraphrase.conftest import by_name, exported, pairs_of, scored, write_training
-from training.evaluation.bootstrap import Drawn
+from tests.training.evaluation.paraphrase.conftest import alike, by_name, exported, pairs_of, scored, write_training
 from training.evaluation.comparison import compare_runs
-from training.evaluation.measures import Scored
+from training.evaluation.measures import MEASURES, Scored
+from training.evaluation.models import Models
 from training.evaluation.paraphrase import suite
 from training.evaluation.paraphrase.suite import ParaphraseSuite
 from training.evaluation.promotion import compare_scores, on_same_pairs
 from training.evaluation.run import evaluate, write_report
 from training.evaluation.settings import PromotionSettings
+from training.evaluation.suites import Subject
 from training.modules.calibration import Calibration
 from training.modules.pair_classifier import PairClassifier
 
@@ -81,18 +82,22 @@ def test_the_sets_of_a_mean_are_drawn_independently_whatever_their_size(job, mon
     assert of_questions[0] == of_questions[1] != of_tweets[0] == of_tweets[1]  # encoder and start model, on the same
 
 
-def test_pairs_of_one_sentence_a_are_an_item_and_models_differ_in_those_that_a_threshold_divides(job, monkeypatch):
-    firsts = [row[4] for row in pairs_of() if row[2] == "test"]
-    made, groups = [], []
-    monkeypatch.setattr(
-        suite, "Drawn", lambda *given, **named: made.append((*given, *named.items())) or Drawn(*given, **named)
-    )
-    monkeypatch.setattr(suite, "differing", lambda *given: groups.append([*given[2]]) or 7)
-    scored(job)
-    assert groups == [firsts, firsts]
-    assert {drawn[2].count for drawn in made} == {len(set(firsts))}
-    assert [dict(drawn[3:])["differ"] for drawn in made[:5]] == [7, 7, None, 7, None]
-    assert [dict(drawn[3:])["mean"] for drawn in made[:5]] == [True, False, False, False, False]
+def test_pairs_of_one_sentence_a_are_an_item_and_models_differ_in_those_that_a_threshold_divides(
+    job, tmp_path, monkeypatch
+):
+    again = [(f"{row[0]}b", *row[1:5], f"{row[5]} again") for row in pairs_of()]
+    of_measures = []
+    monkeypatch.setattr(suite, "paired_mean", lambda sets: of_measures.append(*sets))
+    source = exported(tmp_path / "twice.parquet", pairs_of(), again)
+    paraphrases = ParaphraseSuite.of(Subject(job.model_copy(update={"source": source})))
+    paraphrases.score(Models(alike, lambda texts, _task=None: alike(texts)[:, :3]))
+    divided = paraphrases.items_of_sets[0].filter(pl.col("predicted") != pl.col("start_predicted"))
+    assert 0 < divided["text_a"].n_unique() < len(divided)
+    drawn = dict(zip(MEASURES, of_measures, strict=True))
+    differ = {name: each.differ for name, each in drawn.items() if each.differ is not None}
+    assert differ == dict.fromkeys(("accuracy", "f1", "mcc"), divided["text_a"].n_unique())
+    assert [name for name, each in drawn.items() if each.mean] == ["accuracy"]
+    assert {each.bootstrap.count for each in drawn.values()} == {8}
 
 
 def test_the_chapter_draws_curves_and_names_the_worst_mistakes_escaped(job, tmp_path, browser):
