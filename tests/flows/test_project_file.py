@@ -1,5 +1,7 @@
 """The project file: each error is one sentence with file and key."""
 
+from pathlib import Path
+
 import pytest
 from sentences import refused
 
@@ -179,9 +181,11 @@ def test_a_file_in_another_encoding_names_the_line(tmp_path):
     assert load(path).name == "p"
 
 
-def test_a_missing_file_says_how_to_make_one_or_where_one_is(tmp_path):
-    with refused(NoProjectFile):
-        load(tmp_path / "facetflow.toml")
+def test_a_missing_file_says_how_to_make_one_or_where_one_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("facetflow.toml"), tmp_path / "facetflow.toml"):
+        with refused(NoProjectFile):
+            load(path)
     (tmp_path / "facetflow.toml").touch()
     inner = tmp_path / "données 猫" / "deep"
     inner.mkdir(parents=True)
