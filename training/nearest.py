@@ -32,24 +32,19 @@ class Nearest(NamedTuple):
     similarities: NDArray[np.float32]  # their similarities, (n_queries, k), float32
 
 
-def require_finite(vectors: NDArray[np.float32], encoder: Path) -> NDArray[np.float32]:
+def require_finite(vectors: NDArray[np.float32], encoder: Path | None = None) -> NDArray[np.float32]:
     """Return the embeddings by an encoder, in its folder, if all are finite numbers; else raise a ModelError."""
     if not np.isfinite(vectors).all():
         raise NotFinite(
-            f"the encoder {str(encoder)!r} gives embeddings that are not finite: it is damaged; delete the folder, "
-            "then train or pull it again"
+            f"the encoder{'' if encoder is None else f' {str(encoder)!r}'} gives embeddings that are not finite: it is "
+            "damaged; delete its folder, then train or pull it again"
         )
     return vectors
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return vectors of length 1, (n, d); a zero vector is not changed."""
-    if not np.isfinite(vectors).all():
-        raise NotFinite(
-            "the encoder gives embeddings that are not finite numbers; delete its folder and train it again, or use "
-            "another"
-        )
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = np.linalg.norm(require_finite(vectors), axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, TINY), np.float32)
 
 

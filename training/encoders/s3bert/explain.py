@@ -27,6 +27,7 @@ from training.encoders.input_length import tell_cut, tell_unknown
 from training.encoders.s3bert.calibration import Reliability
 from training.encoders.s3bert.facet_reading import FacetReading, headline, marked
 from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.nearest import require_finite
 from training.runs import TRAINING_FILE, encoder_title, training_of
 from training.similarity import cosines
 
@@ -59,7 +60,7 @@ def explain_with(encoder: TextEncoder, layout: FacetLayout, pairs: Sequence[tupl
         return []
     # Each text once: the last digits of an embedding depend on the lengths of the texts in its batch.
     position = {text: n for n, text in enumerate(dict.fromkeys(text for pair in texts for text in pair))}
-    vectors = encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False)
+    vectors = require_finite(encoder.encode(list(position), convert_to_numpy=True, show_progress_bar=False))
     left, right = ([position[pair[side]] for pair in texts] for side in (0, 1))
     explanations = explain_embeddings(texts, vectors[left], vectors[right], layout)
     return [replace(each, notes=_notes(pair, encoder)) for pair, each in zip(texts, explanations, strict=True)]

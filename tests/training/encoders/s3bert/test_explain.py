@@ -2,12 +2,13 @@
 
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sentences import refused
 
-from features.core.faults import CannotExplain, EmptyText, EncoderDamaged
+from features.core.faults import CannotExplain, EmptyText, EncoderDamaged, NotFinite
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from training.encoders.input_length import count_cut, longest_input
@@ -49,6 +50,12 @@ def test_an_explanation_is_read_off_the_embeddings(encoder):
         assert (reading.spearman, reading.reliable) == (facet.reliability.spearman, facet.is_clear)
         assert 0 <= reading.prediction <= 1
         assert 0 <= reading.standing <= 1
+
+
+def test_an_encoder_whose_weights_are_no_numbers_explains_nothing():
+    damaged = SimpleNamespace(encode=lambda texts, **_: np.full((len(texts), 2), np.nan, np.float32))
+    with refused(NotFinite):
+        explain_with(damaged, plan_layout(["a"], width=1, dimension=2), [("two cats look", "a cat looks")])
 
 
 def test_the_same_sentence_twice_agrees_in_everything(encoder):
