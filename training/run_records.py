@@ -26,7 +26,7 @@ from typing import Any, Literal
 from features.core.errors import described
 from features.core.faults import RunGone
 from features.core.locks import is_held, only_one
-from training.runs import ENCODER, RECORD, SEARCH, TRAINING_FILE, TRAINING_LOCK, is_finished
+from training.runs import ENCODER, RECORD, SEARCH, TRAINING_LOCK, finished_at, is_finished
 from training.writing import require_writable, write_json
 
 LOCK = "run.lock"
@@ -64,7 +64,7 @@ def recorded(run: Path, identity: Identity) -> Iterator[None]:
                 failed = isinstance(error, Exception)
                 _write(run, "failed" if failed else "interrupted", described(error) if failed else str(error))
             raise
-        _write(run, "done", "", identity=identity)
+        _write(run, "done", "", identity=identity, at=finished_at(run) if finished else "")
 
 
 def record_evaluation(run: Path, identity: Identity) -> None:
@@ -91,8 +91,7 @@ def state_of(run: Path) -> RunState:
     """Return the state of a run from the files in its folder, of which its record is only one."""
     record = _read(run)
     if is_finished(run):
-        finished = datetime.fromtimestamp((run / ENCODER / TRAINING_FILE).stat().st_mtime, UTC)
-        return RunState("done", "", finished.isoformat(timespec="seconds"))
+        return RunState("done", "", finished_at(run))
     if any(is_held(run / lock) for lock in (LOCK, TRAINING_LOCK)):
         return RunState("running", "", record.at)
     if record.state == "failed":
@@ -113,8 +112,10 @@ def _read(run: Path, file: str = RECORD) -> RunState:
         return RunState("interrupted", "", "")  # it never began, or the record is damaged
 
 
-def _write(run: Path, state: State, message: str, file: str = RECORD, identity: Identity | None = None) -> None:
-    at = datetime.now(UTC).isoformat(timespec="seconds")
+def _write(
+    run: Path, state: State, message: str, file: str = RECORD, identity: Identity | None = None, at: str = ""
+) -> None:
+    at = at or datetime.now(UTC).isoformat(timespec="seconds")
     write_json(run / file, asdict(RunState(state, message, at, dict(identity or {}))))
 
 

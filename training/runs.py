@@ -15,6 +15,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -266,7 +268,17 @@ def finished_encoders(runs: Path) -> list[str]:
 
 def newest(runs: Sequence[Path]) -> Path:
     """Return the run, of at least one finished, whose encoder was finished last."""
-    return max(runs, key=lambda run: (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns)
+    return max(runs, key=lambda run: (finished_at(run), (run / ENCODER / TRAINING_FILE).stat().st_mtime_ns))
+
+
+def finished_at(run: Path) -> str:
+    """Return when a run was finished, UTC, ISO 8601: by its record, or where that does not say, by its file."""
+    with suppress(RecordUnreadable, ValueError, KeyError, TypeError):
+        record = read_json(run / RECORD)
+        if record["state"] == "done":
+            return datetime.fromisoformat(record["at"]).isoformat()
+    written = (run / ENCODER / TRAINING_FILE).stat().st_mtime
+    return datetime.fromtimestamp(written, UTC).isoformat(timespec="seconds")
 
 
 def finished_identity(identity: str, settings: Trainable) -> str:

@@ -25,7 +25,6 @@ from training.kinds import read_encoder_job
 from training.run_records import RunState, evaluation_of, state_of
 from training.runs import (
     ENCODER,
-    TRAINING_FILE,
     TRAINING_JOB,
     encoder_name,
     find_encoder,
@@ -86,7 +85,7 @@ def unfinished_since(runs: Path, name: str) -> list[tuple[Path, RunState]]:
     last = newest(finished) if finished else None
     unfinished = [(run, state_of(run)) for run in begun if run not in finished]
     if last is not None:
-        since = int((last / ENCODER / TRAINING_FILE).stat().st_mtime)  # states have no fractions of seconds
+        since = _time(last, state_of(last))
         unfinished = [
             (run, state)
             for run, state in unfinished

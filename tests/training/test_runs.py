@@ -88,6 +88,16 @@ def test_a_run_is_found_by_its_encoder_or_its_id(runs, name, found):
     assert find_encoder(runs, name) == runs / found / "encoder"
 
 
+def test_the_newest_run_is_that_of_the_latest_record_whatever_the_times_of_copied_files(runs):
+    for day, name in enumerate(FINISHED[:3], start=1):
+        record = {"state": "done", "message": "", "at": f"2026-01-0{day}T00:00:00+00:00", "identity": {}}
+        (runs / name / "run.json").write_text(json.dumps(record))
+    (runs / FINISHED[0] / "encoder" / "training.json").touch()
+    with recorded(runs / FINISHED[1], {}):
+        pass  # a training that is asked for again finds it done
+    assert find_encoder(runs, "syntax") == runs / FINISHED[2] / "encoder"
+
+
 def test_of_hundreds_of_runs_only_some_are_listed(tmp_path):
     for release in range(200):
         folder = tmp_path / f"syntax/{release:05d}-aaaaaa/seed-0/encoder"
