@@ -255,7 +255,7 @@ class PairPredictor:
                 "pairs, and a training by this version. Give a number instead of 'dev'; `facetflow evaluate` says "
                 "which is best for a set."
             )
-        if not isinstance(given, Real) or not 0 <= given <= 1:
+        if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given <= 1:
             raise OutOfRange(f"The threshold {given!r} is no probability: give a number from 0 to 1, or 'dev'.")
         return LabelThreshold(label, given)
 

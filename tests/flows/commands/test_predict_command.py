@@ -299,7 +299,7 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     assert [found.label for found in encoder.predict(pairs, threshold="dev")] == ["1"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=np.int64(1))] == ["0"] * 3
-    for wrong in ("low", [0.5]):
+    for wrong in ("low", [0.5], True):
         with refused(OutOfRange):
             encoder.predict(pairs, threshold=wrong)
 
