@@ -12,6 +12,7 @@ from pathlib import Path
 from features import models
 from features.core.errors import ModelError
 from features.core.faults import NoEncoder, NoEncoderForAspect, NotAnEncoder, UnknownModel, WrongRoute
+from features.core.wording import did_you_mean
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
 from training.kinds import KINDS
@@ -164,9 +165,8 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
         if runs is not None and name in among:
             raise no_training(runs, name) from error
         finished = finished_encoders(runs) if runs is not None else []
-        if not finished or name in models.MODELS:
+        if name in models.MODELS or not (finished or isinstance(error, UnknownModel)):
             raise
-        raise UnknownModel(
-            f"{name!r} is not an encoder of the project (there are: {', '.join(finished)}), a folder or a model; check "
-            "the name."
-        ) from error
+        known = finished or [each.name for each in models.MODELS.values() if each.kind == "sentence encoder"]
+        there_are = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        raise UnknownModel(f"{name!r} is not an encoder, a folder or a model; {there_are}.") from error

@@ -182,7 +182,7 @@ def test_no_cosine_is_above_1_where_rounding_makes_vectors_longer(project, monke
     [
         (["search", "  ", "--among", "texts.tsv"], "The text to search for is empty: give one in quotes (FF124)."),
         (["search", "a cat", "--aspect", "colour"], "No encoder of the project was trained for the aspect 'colour'"),
-        (["search", "a cat", "--encoder", "cats"], "'cats' is not an encoder of the project (there are: animals)"),
+        (["search", "a cat", "--encoder", "cats"], "'cats' is not an encoder, a folder or a model; there are: animals"),
         (["search", "a cat", "--encoder", "runs"], "'runs' holds no encoder (there is no modules.json)"),
         (["search", "a cat", "--among", "texts.tsv", "--text", "title"], "has no column 'title'; it has 'id', 'text'"),
         (
