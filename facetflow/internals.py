@@ -1,11 +1,11 @@
 """What the public package imports from `training`, in one place: a move there changes only this module."""
 
-from training.attribution import WHOLE, Attribution, attribute, facet_dimensions
+from training.attribution import Attribution, attribute
 from training.encoded_files import Encoded, Precision, encode_file
 from training.encoders.loading import load_encoder, load_reader
 from training.encoders.s3bert.explain import Explanation, encoder_facts, explain_with, with_graphs, without_encoder
 from training.encoders.s3bert.facet_reading import FacetReading
-from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
+from training.encoders.s3bert.facets import FILE_NAME, WHOLE, FacetLayout, facet_dimensions, facets_of
 from training.nearest import Nearest, cosines_of, find_nearest, unit
 from training.predicting import GivenThreshold, PairPredictor, Prediction
 from training.search.choosing import named_encoder, task_of

@@ -22,18 +22,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import CannotExplain, UnknownName
-from features.core.wording import did_you_mean
+from features.core.faults import CannotExplain
 from features.sentences import normalise
-from training.encoders.s3bert.facets import RESIDUAL, FacetLayout
+from training.encoders.s3bert.facets import WHOLE, FacetLayout, facet_dimensions
 from training.similarity import TINY
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-WHOLE = "sentence"
-"""Stands for all dimensions, as in the tables of `explain`."""
 _STEPS = 20  # of the integral, whose error is then some hundredths
 _AT_ONCE = 20_000  # tokens of a sentence by derivatives by steps
 
@@ -107,20 +104,6 @@ def attribute(
     )
     norm = 1.0 if inputs else np.linalg.norm(left.sum(axis=0)) * np.linalg.norm(right.sum(axis=0))
     return Attribution(facet, words_a, words_b, left @ right.T / max(float(norm), TINY))
-
-
-def facet_dimensions(layout: FacetLayout | None, facet: str | None) -> slice:
-    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`, as if none is named."""
-    if facet is None or facet == WHOLE:
-        return slice(None)
-    if layout is None:
-        raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
-    dimensions = layout.slices
-    if facet not in tuple(dimensions):  # a list, which has no hash, is no facet either
-        facets_first = sorted(dimensions, key=lambda name: name == RESIDUAL)
-        names = f"choose from {', '.join(facets_first)}, or {WHOLE} for all of them"
-        raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
-    return dimensions[facet]
 
 
 def _by_word(

@@ -25,8 +25,7 @@ from flows.explorer.data import JOINED
 from flows.explorer.searching import AMONG, SEED, embedded_texts, facet_names
 from flows.explorer.session import Tell
 from flows.explorer.views import COLUMN, ENCODER, Answer, Parameter, Query, View
-from training.attribution import WHOLE, facet_dimensions
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import WHOLE, FacetLayout, facet_dimensions
 from training.nearest import unit
 from training.search.blocks import VectorBlocks, facet_cosines
 from training.search.texts import SearchedTexts

@@ -10,7 +10,8 @@ from features.metrics.registry import METRICS
 from flows.console.explaining import Explained
 from flows.explorer.session import Asked
 from flows.explorer.views import ENCODER, Answer, Parameter, Query, View
-from training.attribution import WHOLE, Attribution
+from training.attribution import Attribution
+from training.encoders.s3bert.facets import WHOLE
 
 _TINY = 1e-6
 

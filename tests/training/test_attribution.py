@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from features.core.errors import ModelError, SettingsError
 from flows.command_line import cli
 from training import attribution
-from training.attribution import WHOLE, attribute
+from training.attribution import attribute
 from training.encoders.loading import load_encoder
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import WHOLE, FacetLayout
 
 WORDS = ("cat", "dog", "sleeps", "runs", "two", "a", "the", "not", "zebra")
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from features import models
 from features.core.faults import CannotExplain, OutOfRange, RecordUnreadable, VectorsWrong
 from features.core.files import source_name
-from training.attribution import facet_dimensions
-from training.encoders.s3bert.facets import FacetLayout
+from training.encoders.s3bert.facets import FacetLayout, facet_dimensions
 from training.nearest import find_nearest
 from training.runs import encoder_title
 from training.similarity import TINY

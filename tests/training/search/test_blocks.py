@@ -11,10 +11,9 @@ from sentences import refused
 
 from features.core.faults import FileEmpty, RecordUnreadable, VectorsWrong
 from training import encoded_files
-from training.attribution import WHOLE
 from training.encoded_files import encode_file
 from training.encoders.loading import load_encoder
-from training.encoders.s3bert.facets import FILE_NAME, plan_layout
+from training.encoders.s3bert.facets import FILE_NAME, WHOLE, plan_layout
 from training.nearest import unit
 from training.search import blocks
 from training.search.blocks import EncodedFile, VectorBlocks, best_texts, facet_cosines, weighted_scores

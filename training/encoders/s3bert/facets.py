@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
 from features.core.closed import Closed, first_problem
-from features.core.faults import CannotExplain, EncoderDamaged, NotThisModel, OutOfRange, RepeatedValue, VectorsWrong
+from features.core.faults import (
+    CannotExplain,
+    EncoderDamaged,
+    NotThisModel,
+    OutOfRange,
+    RepeatedValue,
+    UnknownName,
+    VectorsWrong,
+)
+from features.core.wording import did_you_mean
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.calibration import (
     LEAST_PAIRS,
@@ -35,6 +44,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "facets.json"
 RESIDUAL = "residual"
+WHOLE = "sentence"
+"""Stands for all dimensions, as in the tables of `explain`."""
 QUANTILES = 41
 """Number of quantiles of a facet's similarity on dev pairs in `facets.json`."""
 _DECIMALS = 4  # of these quantiles
@@ -231,6 +242,20 @@ def plan_layout(
     starts = [first + i * width for i in range(len(names))]
     facets = tuple(Facet(name=name, start=start, stop=start + width) for name, start in zip(names, starts, strict=True))
     return FacetLayout(dimension=dimension, similarity=similarity, facets=facets)
+
+
+def facet_dimensions(layout: FacetLayout | None, facet: str | None) -> slice:
+    """Return the dimensions of a facet, of the `residual`, or of the whole `sentence`, as if none is named."""
+    if facet is None or facet == WHOLE:
+        return slice(None)
+    if layout is None:
+        raise UnknownName(f"the encoder has no facets, so no facet {facet!r}; leave the facet out")
+    dimensions = layout.slices
+    if facet not in tuple(dimensions):  # a list, which has no hash, is no facet either
+        facets_first = sorted(dimensions, key=lambda name: name == RESIDUAL)
+        names = f"choose from {', '.join(facets_first)}, or {WHOLE} for all of them"
+        raise UnknownName(f"the encoder has no facet {facet!r}; {did_you_mean(facet, dimensions, names)}")
+    return dimensions[facet]
 
 
 def facets_of(
