@@ -6,6 +6,7 @@
 So the plan and the rules of publishing depend only on how a store is read, not on who writes to it.
 """
 
+import errno
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
-from features.core.file_errors import clear_errors, explain, first_line
+from features.core.file_errors import clear_errors, explain, first_line, system_number
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.stages.registry import SOURCES, TABLES
@@ -38,6 +39,8 @@ def decoding(table: str, store: str) -> Iterator[None]:
             yield
         # polars panics on some damaged files, and a panic is not an Exception.
         except (pl.exceptions.PolarsError, FileNotFoundError, pl.exceptions.PanicException) as error:
+            if system_number(error) == errno.ENOMEM:  # it also panics where the system refuses a thread
+                raise OSError(errno.ENOMEM, str(error)) from error
             raise TableFileDamaged(
                 f"A file of table {table!r} in {store!r} is damaged: {first_line(error).rstrip('.')}; "
                 "`facetflow build --deep` makes it again."

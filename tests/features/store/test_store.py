@@ -27,7 +27,7 @@ from features.schemas import SENTENCES
 from features.stages.registry import TABLES
 from features.store import delta, layout
 from features.store.fingerprints import fingerprint
-from features.store.reader import StoreAhead
+from features.store.reader import StoreAhead, decoding
 from features.store.receipts import DataFile
 from features.store.store import Store
 
@@ -315,6 +315,11 @@ def test_damaged_file_is_named(store, put, damage):
     for where in (None, pl.col("sentence_id").is_in(["0"])):
         with refused(TableFileDamaged):
             store.read("sentences", where=where)
+
+
+def test_a_thread_that_the_system_refuses_to_polars_is_no_damage():
+    with refused(StoreUnreachable), decoding("sentences", "store"):
+        raise pl.exceptions.PanicException('Os { code: 11, message: "Resource temporarily unavailable" }')
 
 
 def test_rows_are_chosen_by_an_expression(store, put):
