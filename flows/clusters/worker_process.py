@@ -23,12 +23,12 @@ def dask_setup(worker: Worker) -> None:
         stream.flush()
         # At descriptor level, because C libraries write there too.
         os.dup2(log.fileno(), stream.fileno())
-    shards = logging.getLogger("tasks")
     shown = logging.StreamHandler(sys.stderr)
     shown.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    shards.addHandler(shown)
-    shards.setLevel(logging.INFO)
-    shards.propagate = False
+    for ours in map(logging.getLogger, ("tasks", "features")):
+        ours.addHandler(shown)
+        ours.setLevel(logging.INFO)
+        ours.propagate = False
     share_no_bars()
     atexit.register(_leave)
 
