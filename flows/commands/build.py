@@ -56,14 +56,15 @@ def refresh(project: Path, dask_address: str | None, *, deep: bool, as_json: boo
 
 
 def _run(flow: str, project: Path, dask_address: str | None, *, as_json: bool, **parameters: Any) -> Any:
-    from flows.building.store_access import open_store
+    from flows.building.store_access import only_writer, open_store
     from flows.clusters.worker_start import get_ready
     from flows.server.local_run import run_flow
 
     def check(settings: "Project") -> None:
-        if parameters.get("only_failed"):
-            open_store(settings, only_failed=True)
         get_ready(settings, dask_address)
+        only_failed, adopt = (parameters.get(name, False) for name in ("only_failed", "adopt"))
+        with only_writer(open_store(settings, only_failed=only_failed, adopt=adopt)):
+            pass  # it is refused before the server is there
 
     done = run_flow(flow, project, check, dask_address=dask_address, **parameters)
     if as_json:

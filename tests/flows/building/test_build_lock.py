@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from features.core.locks import only_one
 from features.store.runs import RunRecord
 from features.store.store import Store
 from flows.building.store_access import SILENCE, fate, only_writer, this_process
+from flows.clusters import worker_start
+from flows.server import local_run
 
 
 @pytest.fixture
@@ -52,6 +55,17 @@ def test_a_killed_run_is_not_taken_for_one_of_the_same_host_and_process_id():
 def test_a_second_writer_is_told_who_the_first_is(store):
     with only_writer(store), refused(AnotherProcess), only_writer(store):
         pass
+
+
+@pytest.mark.parametrize("words", [("build",), ("refresh",), ("retry", "--failed")])
+def test_a_second_build_is_refused_before_its_server_is_there(words, project, refuses, monkeypatch):
+    project.write(1)
+    store = Store.open(project.folder / "store", create=True, project="generated")
+    monkeypatch.setattr(Store, "committed", lambda *_: True)
+    monkeypatch.setattr(local_run, "prefect_api", lambda: nullcontext(object()))  # of which nothing can be asked
+    monkeypatch.setattr(worker_start, "get_ready", lambda *_: None)
+    with only_writer(store):
+        refuses(AnotherProcess, *words, "--project", str(project.folder))
 
 
 def test_a_process_that_was_killed_is_gone(store):
