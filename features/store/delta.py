@@ -4,6 +4,7 @@ All knowledge about deltalake is confined to this module. What we found out abou
 
 - A transaction with `RemoveAction` and `AddAction` in mode `append` is atomic, but the library checks little: it
   removes paths that are not in the table and adds files that do not exist, so `replace` only names files it has seen.
+- A wrong size in an `AddAction` makes polars panic. The transaction does not widen a table: `add_columns` comes first.
 - Two transactions that only add do not conflict with each other, so a shard could be added twice. With no retries of
   the library's own (`max_commit_retries=0`) every concurrent commit does conflict; we read the table again and retry.
 - Opening a table reads every commit since the last checkpoint, about 1 ms each, in an object storage a request each: a
