@@ -14,6 +14,7 @@ import pytest
 from result_tables import RESULTS, SHOWN, pages, with_tables
 
 from features.core.types import RejectCode
+from features.corpora.dataset import DATASETS
 from features.stages.registry import TABLES
 from flows.command_line import EXAMPLES, cli
 from flows.console.options import FILE
@@ -165,6 +166,12 @@ def test_the_architecture_page_names_every_folder_and_table(root: Path) -> None:
 def test_every_reject_code_is_documented(root: Path) -> None:
     page = (root / "docs/reference/corpora.md").read_text(encoding="utf-8").partition("## Rejects")[2]
     assert set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (.*?) \|", page)))) == set(RejectCode)
+
+
+def test_every_dataset_is_in_the_list_of_corpora(root: Path) -> None:
+    page = (root / "docs/reference/corpora.md").read_text(encoding="utf-8")
+    listed = {*re.findall(r"`(\w+)`", page), *(f"sts{year}" for year in range(12, 17))}
+    assert DATASETS.keys() - listed == set()
 
 
 def test_the_make_targets_are_documented_by_themselves(root: Path) -> None:
