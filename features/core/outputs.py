@@ -81,16 +81,10 @@ def check_output(path: Path, *others: Path) -> None:
     try:
         if path.is_dir():
             raise _refused(path, IsADirectoryError())
-        target = path.resolve()
-        if target.exists() and not target.is_file():
+        if path.exists() and not path.is_file():
             return
-        folder = next(above for above in target.parents if above.exists())
-        if not folder.is_dir():
-            raise _refused(path, NotADirectoryError())
-        if folder == target.parent:
-            tempfile.TemporaryFile(dir=folder).close()
-        elif not os.access(folder, os.W_OK):
-            raise _refused(path, PermissionError())
+        folder = next(above for above in path.resolve().parents if above.exists())
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise _refused(path, error) from error
 
@@ -137,8 +131,6 @@ def _standard_output() -> Iterator[IO[bytes]]:
                 return
             shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
         except OSError:
             # Do not retry the failed write when the process ends.
             with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
@@ -148,11 +140,11 @@ def _standard_output() -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    path = path.resolve()  # the file that a link points to, not the link
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
             yield file
         return
+    path = path.resolve()  # the file that a link points to, not the link
     temporary = leftovers.beside(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with leftovers.held_file(temporary) as file:

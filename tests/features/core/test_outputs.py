@@ -87,15 +87,19 @@ def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path):
     assert path.read_text() == "text"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path, monkeypatch):
+    monkeypatch.delattr("tempfile.TemporaryFile")  # its folder may be nobody's to write to
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    check_output(pipe)
-    write_text(pipe, ["through"])
-    assert os.read(reader, 100) == b"through"
+    unnamed, writer = os.pipe()  # as /dev/stdout often is
+    for end, path in ((reader, pipe), (unnamed, Path(f"/dev/fd/{writer}"))):
+        check_output(path)
+        write_text(path, ["through"])
+        assert os.read(end, 100) == b"through"
     assert pipe.is_fifo()
-    os.close(reader)
+    for end in (reader, unnamed, writer):
+        os.close(end)
 
 
 def test_standard_output_is_written_at_the_end(capsysbinary):
@@ -105,12 +109,14 @@ def test_standard_output_is_written_at_the_end(capsysbinary):
     assert capsysbinary.readouterr().out == b"all"
 
 
-def test_what_was_printed_before_comes_before(monkeypatch):
-    with io.BytesIO() as seen, io.TextIOWrapper(seen) as out:
+@pytest.mark.parametrize(("terminal", "seen"), [(False, b"one,two\n"), (True, b"one,two\r")])
+def test_what_was_printed_before_comes_before_and_a_terminal_gets_text(monkeypatch, terminal, seen):
+    with io.BytesIO() as raw, io.TextIOWrapper(raw, newline="\r") as out:
         monkeypatch.setattr("sys.stdout", out)
-        out.write("one\n")
+        monkeypatch.setattr(out, "isatty", lambda: terminal)
+        out.write("one,")
         write_text(STANDARD, ["two\n"])
-        assert seen.getvalue() == b"one\ntwo\n"
+        assert raw.getvalue() == seen
 
 
 def test_a_reader_that_has_gone_is_no_error_of_ours(monkeypatch):
@@ -142,8 +148,9 @@ def test_what_cannot_be_written_is_one_sentence_before_the_work(tmp_path):
     check_output(tmp_path / "file")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     # The superuser may write anywhere but here.
-    with refused(OutputRefused):
-        check_output(Path("/sys/out.txt"))
+    for path in ("/sys/out.txt", "/sys/new/out.txt"):
+        with refused(OutputRefused):
+            check_output(Path(path))
 
 
 def test_a_full_disk_is_one_sentence():
@@ -160,6 +167,7 @@ def test_an_output_that_is_named_twice_is_refused_before_the_work(tmp_path, monk
             check_output(path, STANDARD, file)
     check_output(file, tmp_path / "b.tsv", STANDARD)
     check_output(STANDARD, STANDARD)
+    check_output(tmp_path / "-", STANDARD)
     check_output(Path(os.devnull), Path(os.devnull))
 
 
