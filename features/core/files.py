@@ -204,7 +204,7 @@ def read_table(path: Path, columns: Sequence[str] = (), *, further: bool = False
     kind = table_format(path)
     try:
         if kind == "parquet":
-            with open_bytes(path, in_lines=False):
+            with open_bytes(path):
                 frame = pl.read_parquet(path, glob=False)
         else:
             with open_text(path, newline="\n") as text:
