@@ -1,9 +1,11 @@
 """Text and tables: every suffix, and every possible fault of a file."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -112,10 +114,9 @@ def test_suffixes_are_read_without_case_and_dots_in_names_do_not_matter(tmp_path
 
 
 def test_tsv_refuses_what_it_cannot_hold(tmp_path):
-    with refused(CellNotWritable):
-        write_table(pl.DataFrame({"sentence": ["a\tb"]}), tmp_path / "table.tsv")
-    with refused(CellNotWritable):
-        write_table(pl.DataFrame({"sentence": ["a\nb"]}), tmp_path / "table.tsv")
+    for cell in ("a\tb", "a\nb", "a\rb"):
+        with refused(CellNotWritable):
+            write_table(pl.DataFrame({"sentence": [cell]}), tmp_path / "table.tsv")
     for suffix in ("tsv", "csv"):
         with refused(CellNotWritable):
             write_table(pl.DataFrame({"words": [["a", "b"]]}), tmp_path / f"table.{suffix}")
@@ -186,7 +187,9 @@ def test_text_is_read_without_byte_order_mark_and_decompressed(tmp_path):
         ("empty.txt.gz", gzip.compress(b"", mtime=0), FileEmpty),
         ("latin.txt", "naïve".encode("latin-1"), NotText),
         ("utf16.txt", "naive".encode("utf-16"), NotText),
+        ("utf16be.txt", codecs.BOM_UTF16_BE + "naive".encode("utf-16-be"), NotText),
         ("plain.txt.gz", b"plain text", GzipWrong),
+        ("flipped.txt.gz", gzip.compress(b"text", mtime=0)[:10] + b"\xff" * 9, GzipWrong),
         ("cut.txt.gz", gzip.compress(b"some text that is cut off" * 100, mtime=0)[:-12], GzipWrong),
         ("a.txt.bz2", bz2.compress(b"text"), GzipWrong),
         ("a.txt.xz", lzma.compress(b"text"), GzipWrong),
@@ -263,7 +266,11 @@ def test_a_library_that_says_nothing_hides_no_error(tmp_path, monkeypatch):
     (tmp_path / "p.parquet").touch()
     monkeypatch.setattr(pl, "scan_parquet", fail)
     monkeypatch.setattr("safetensors.torch.load_file", fail)
+    monkeypatch.setattr(pl, "read_parquet", Mock(side_effect=(OSError, pl.exceptions.PanicException)))
 
+    for _ in range(2):
+        with refused(UnknownForm):
+            read_table(tmp_path / "p.parquet")
     with refused(UnknownForm):
         scan_parquet(tmp_path / "p.parquet")
     with refused(ModelDamaged):
