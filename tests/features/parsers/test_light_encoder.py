@@ -17,7 +17,8 @@ from features.parsers.light import LightEncoder
 from features.parsers.sentence_encoder import FULL_PRECISION, load, load_light
 from features.parsers.settings import EmbeddingSettings
 
-_SENTENCES = ["the boy wants sleep", "", "The GIRL, naïve\tdoctor 雪", "xyz [SEP] not", "boy " * 60, "see"]
+_SENTENCES = ["the boy wants sleep", "", "The GIRL, naïve\tdoctor雪", "xyz [SEP] not", "boy " * 60, "see"]
+_BY_DEFAULT = ("do_lower_case", "tokenize_chinese_chars")
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +58,17 @@ def test_embeddings_are_those_of_the_library(name: str, request: pytest.FixtureR
         assert light.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] == pieces
 
 
-def _set(file: str, **values: Any) -> Callable[[Path], None]:
+def _edit(file: str, change: Callable[[Any], object]) -> Callable[[Path], None]:
     def edit(folder: Path) -> None:
-        path = folder / file
-        path.write_text(json.dumps(json.loads(path.read_bytes()) | values))
+        described = json.loads((folder / file).read_bytes())
+        change(described)
+        (folder / file).write_text(json.dumps(described))
 
     return edit
 
 
-def _without_activation(folder: Path) -> None:
-    path = folder / "3_Dense" / "config.json"
-    described = json.loads(path.read_bytes())
-    del described["activation_function"]
-    path.write_text(json.dumps(described))
+def _set(file: str, **values: Any) -> Callable[[Path], None]:
+    return _edit(file, lambda described: described.update(values))
 
 
 def _halve(folder: Path) -> None:
@@ -77,7 +76,18 @@ def _halve(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
-@pytest.mark.parametrize("edit", [_set("tokenizer_config.json", do_lower_case=False), _halve])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _set("tokenizer_config.json", do_lower_case=False),
+        _set("tokenizer_config.json", strip_accents=False, tokenize_chinese_chars=False),
+        _edit("tokenizer_config.json", lambda described: [described.pop(key) for key in _BY_DEFAULT]),
+        _edit("3_Dense/config.json", lambda described: described.pop("bias")),
+        _set("sentence_bert_config.json", max_seq_length=64),  # as many as it has positions
+        _edit("modules.json", lambda modules: modules.__delitem__(slice(2, None))),  # the mean, of any length
+        _halve,
+    ],
+)
 def test_embeddings_are_those_of_the_library_where_a_file_differs(
     edit: Callable[[Path], None], mapped: Path, tmp_path: Path
 ) -> None:
@@ -87,12 +97,7 @@ def test_embeddings_are_those_of_the_library_where_a_file_differs(
 
 
 def _retype(number: int, kind: str) -> Callable[[Path], None]:
-    def edit(folder: Path) -> None:
-        modules = json.loads((folder / "modules.json").read_bytes())
-        modules[number]["type"] = kind
-        (folder / "modules.json").write_text(json.dumps(modules))
-
-    return edit
+    return _edit("modules.json", lambda modules: modules[number].update(type=kind))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,7 @@ def _retype(number: int, kind: str) -> Callable[[Path], None]:
         _set("config.json", model_type="mpnet"),
         _set("config.json", hidden_act="relu"),
         _set("config.json", position_embedding_type="relative_key"),
+        _set("config.json", is_decoder=True),
         _set("config.json", num_attention_heads=7),
         _set("config.json", num_hidden_layers=1),
         _set("config.json", num_hidden_layers=3),
@@ -109,18 +115,22 @@ def _retype(number: int, kind: str) -> Callable[[Path], None]:
         _set("sentence_bert_config.json", do_lower_case=True),
         _set("sentence_bert_config.json", processing_kwargs={"text": {"max_length": 5}}),
         _set("1_Pooling/config.json", pooling_mode="cls"),
+        _set("1_Pooling/config.json", pooling_mode="", pooling_mode_mean_tokens=True, pooling_mode_max_tokens=True),
         _set("2_Normalize/config.json", module_input_name="token_embeddings"),
         _set("3_Dense/config.json", activation_function="torch.nn.modules.activation.Tanh"),
         _set("3_Dense/config.json", use_residual=True),
+        _set("3_Dense/config.json", module_output_name="mapped"),
         _set("3_Dense/config.json", in_features=3),
         _set("3_Dense/config.json", bias=False),
-        _without_activation,
+        _edit("3_Dense/config.json", lambda described: described.pop("activation_function")),
+        _set("tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast"),
         _set("tokenizer_config.json", padding_side="left"),
         _set("tokenizer_config.json", truncation_side="left"),
-        _set("tokenizer.json", post_processor=None),
+        _edit("tokenizer.json", lambda described: described["post_processor"]["single"].pop()),
         _set("tokenizer_config.json", model_max_length=10**30),
         _retype(0, "training.modules.parsing_transformer.Transformer"),
-        _retype(2, "sentence_transformers.sentence_transformer.modules.router.Router"),
+        _retype(1, "sentence_transformers.sentence_transformer.modules.WeightedLayerPooling"),
+        _retype(3, "sentence_transformers.sentence_transformer.modules.router.Router"),
         lambda folder: (folder / "tokenizer.json").unlink(),
         lambda folder: (folder / "3_Dense" / "model.safetensors").write_bytes(b"damaged"),
     ],
