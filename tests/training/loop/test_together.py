@@ -14,8 +14,9 @@ from features.core.faults import TrainingsApart
 from features.core.leftovers import _SCRATCH_NAME
 from training.encoders.s3bert.train import S3bertJob, train
 from training.jobs import Source
+from training.loop import together
 from training.loop.settings import LoopSettings
-from training.loop.together import MEETING, all_processes, over_all
+from training.loop.together import MEETING, all_processes, average_gradients, gathered, over_all, share
 
 
 @pytest.fixture
@@ -58,6 +59,30 @@ def test_the_mean_of_what_processes_return_is_that_of_all_their_items(monkeypatc
     monkeypatch.setattr("torch.distributed.all_reduce", lambda total: total)
     assert over_all(torch.tensor(3.0), torch.tensor(1)) == 6, "the other process has none"
     assert over_all(torch.tensor(0.0), torch.tensor(0)) == 0
+
+
+def test_the_gradients_of_two_processes_are_those_of_one(monkeypatch):
+    batch = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
+    first, second, alone = (torch.nn.Parameter(torch.ones(3, 2)) for _ in range(3))
+    unused, elsewhere, frozen = (torch.nn.Parameter(torch.ones(1), requires_grad=each) for each in (True, True, False))
+    shares = batch[::2], batch[1::2]
+
+    def learn(rows):
+        (rows.cumsum(dim=0) ** 2).sum().backward()
+
+    learn(torch.cat(shares) @ alone)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(together, "_all_gathered", lambda _: [(rows @ alone).detach() for rows in shares])
+    for rank, own in enumerate((first, second)):
+        monkeypatch.setenv("RANK", str(rank))
+        assert torch.equal(share(batch), shares[rank])
+        learn(gathered(shares[rank] @ own))
+    of_second = iter([torch.tensor([1.0, 0.0, 1.0]), torch.cat([second.grad.flatten(), torch.tensor([4.0])])])
+    monkeypatch.setattr("torch.distributed.all_reduce", lambda values: values.add_(next(of_second)))
+    average_gradients([first, frozen, unused, elsewhere])
+    torch.testing.assert_close(first.grad, alone.grad)
+    assert elsewhere.grad == 2
+    assert unused.grad is None, "an optimiser leaves it as it is"
 
 
 LEAVING = """
