@@ -172,7 +172,8 @@ def test_of_encoders_finished_at_the_same_time_every_process_uses_the_same(tmp_p
 
 
 def test_something_else_of_that_name_is_left_alone(runs):
-    (runs / "syntax" / "current").mkdir()
+    (runs / "syntax" / "current" / "encoder").mkdir(parents=True)
+    assert current_run(runs, "syntax") is None
     with refused(RunGone):
         promote(runs / ONE, "syntax")
 
