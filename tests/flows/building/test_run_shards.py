@@ -2,7 +2,7 @@
 
 import json
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +10,7 @@ from distributed import KilledWorker, LocalCluster
 from distributed.client import ClosedClientError, FutureCancelledError
 
 from features.core import code
+from features.core.errors import RunError
 from features.core.faults import FileChanged, OtherCode
 from features.core.types import Fingerprint, Shard
 from features.parsers.settings import LabelVectorSettings
@@ -32,7 +33,9 @@ def on_a_cluster(monkeypatch):
     def start(make, shards, versions=dict):
         monkeypatch.setattr(run_shards, "make_shard", make)
         monkeypatch.setattr(run_shards, "PREFECT_API_URL", SimpleNamespace(value=lambda: "http://127.0.0.1:1/api"))
-        monkeypatch.setattr(run_shards, "ApiWatch", lambda _: SimpleNamespace(check=lambda: None, stop=lambda: None))
+        stopped = []
+        watch = SimpleNamespace(check=lambda: None, stop=lambda: stopped.append("server"))
+        monkeypatch.setattr(run_shards, "ApiWatch", lambda _: watch)
         with (
             LocalCluster(
                 n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
@@ -46,7 +49,10 @@ def on_a_cluster(monkeypatch):
             progress.history.plan(ShardHistory(stage, shard, 1) for stage, shard in shards)
             store = SimpleNamespace(location="", versions=versions)
             chain = SimpleNamespace(settings=dict.fromkeys(stage for stage, _ in shards), device=lambda _: "cpu")
-            yield started, ShardRunner(store, chain, joined, progress, "run")
+            runner = ShardRunner(store, chain, joined, progress, "run")
+            yield started, runner
+            assert stopped == ["server"]
+            assert runner._watch._ended.is_set()
 
     return start
 
@@ -190,6 +196,85 @@ def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_rec
         runner._chain = Chain((planned,), {"label_vectors": settings}, ())
         with pytest.raises(FileChanged):
             runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
+
+
+def test_receipts_are_committed_once_each_and_counted_and_what_needs_them_reads_the_last_version(on_a_cluster):
+    def make(job, settings):
+        time.sleep(0.1)
+        return SimpleNamespace(stage=job.stage, shard=job.shard, rejects=1, seconds=2.0, versions=job.versions)
+
+    graphs = [("amr", Shard(f"sentences-{number:05d}")) for number in range(4)]
+    pairs = ("metrics", Shard("pairs-00000"))
+    work = [ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new")) for key in graphs]
+    work.append(ShardWork(*pairs, Fingerprint("c-d"), tuple(graphs), tuple(graphs), Reason("new")))
+    committed, outcome = [], Outcome()
+
+    def commit(receipts, *, run_id, recipes):
+        committed.extend(receipts)
+        return {"amr": len(committed)}
+
+    with on_a_cluster(make, [*graphs, pairs], lambda: {"amr": 0}) as (_, runner):
+        runner._store.commit = commit
+        runner._chain.stages, runner._chain.check_files = (), lambda: None
+        runner.run(work, outcome)
+        assert {shard.state for shard in runner._progress.history.values()} == {"committed"}
+    assert sorted((receipt.stage, receipt.shard) for receipt in committed) == [*graphs, pairs]
+    assert committed[-1].versions == {"amr": 4}
+    assert (outcome.made, outcome.rejected, outcome.seconds) == (
+        {"amr": 4, "metrics": 1},
+        {"amr": 4, "metrics": 1},
+        {"amr": 8.0, "metrics": 2.0},
+    )
+    assert 0.4 <= outcome.wall["amr"] < 60
+
+
+@pytest.mark.parametrize(
+    ("busy", "since", "raised", "commits"),
+    [
+        (False, 0, None, True),
+        (True, 0, None, False),
+        (True, run_shards.COMMIT_EVERY + 1, None, True),
+        (True, 0, ClosedClientError(), True),
+        (True, 0, RunError("of the cluster"), True),
+    ],
+)
+def test_what_is_made_is_committed_where_a_worker_idles_or_time_has_passed_or_the_cluster_is_lost(
+    on_a_cluster, monkeypatch, busy, since, raised, commits
+):
+    committed = []
+
+    def step(waiting):
+        runner._receipts, runner._running = ["a receipt"], {"amr": None} if busy else {}
+        runner._committed_at = time.monotonic() - since
+        if waiting and raised is not None:
+            raise raised
+        if not waiting:
+            runner._receipts, runner._running = [], {}
+        return []
+
+    with on_a_cluster(None, []) as (_, runner):
+        monkeypatch.setattr(runner, "_step", step)
+        monkeypatch.setattr(runner, "_commit", lambda: committed.extend(runner._receipts))
+        work = ShardWork("amr", Shard("sentences-00000"), Fingerprint("a-b"), (), (), Reason("new"))
+        with nullcontext() if raised is None else pytest.raises(RunError):
+            runner.run([work], Outcome())
+    assert committed == ["a receipt"] * commits
+
+
+def test_workers_that_have_left_may_come_back_and_reports_of_what_is_not_being_made_are_not_shown():
+    def worker(number, **resources):
+        return f"tcp://10.0.0.2:{number}", {"resources": resources}
+
+    joined = SimpleNamespace(capacity=cluster.Capacity(2, 1, 1, reserved=True), address="tcp://10.0.0.1:8786")
+    progress = SimpleNamespace(tick=lambda: None, reported=pytest.fail)
+    runner = ShardRunner(None, None, joined, progress, "run")
+    runner._api_watch = SimpleNamespace(check=lambda: None)
+    runner._reports.put({"stage": "amr", "shard": "sentences-00000", "done": 1, "total": 2, "by": "a worker"})
+    for workers, cpu in ((1, 1), (3, 3)):
+        known = dict(worker(number, CPU=1) for number in range(workers))
+        runner._watch = SimpleNamespace(check=lambda: None, workers=known)
+        runner._step([])
+        assert (runner.available.gpu, runner.available.cpu) == (1, cpu)
 
 
 def test_a_shard_that_fails_costs_what_needs_it_and_nothing_else(on_a_cluster):
