@@ -270,11 +270,11 @@ def test_workers_that_have_left_may_come_back_and_reports_of_what_is_not_being_m
     runner = ShardRunner(None, None, joined, progress, "run")
     runner._api_watch = SimpleNamespace(check=lambda: None)
     runner._reports.put({"stage": "amr", "shard": "sentences-00000", "done": 1, "total": 2, "by": "a worker"})
-    for workers, cpu in ((1, 1), (3, 3)):
+    for workers, available in ((1, (2, 1, 1)), (3, (3, 1, 3))):
         known = dict(worker(number, CPU=1) for number in range(workers))
         runner._watch = SimpleNamespace(check=lambda: None, workers=known)
         runner._step([])
-        assert (runner.available.gpu, runner.available.cpu) == (1, cpu)
+        assert (runner.available.workers, runner.available.gpu, runner.available.cpu) == available
 
 
 def test_a_shard_that_fails_costs_what_needs_it_and_nothing_else(on_a_cluster):
