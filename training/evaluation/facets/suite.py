@@ -245,7 +245,8 @@ class FacetSuite(Suite):
 
     @classmethod
     def items(cls, folder: Path, result: Result) -> list[ItemScores]:
-        table = read_items(folder / cls.file, "pair_id", "text_a")
+        names = cls.numbers(result)
+        table = read_items(folder / cls.file, "pair_id", "text_a", *(f"{name}_measured" for name in names))
         pairs, groups = table["pair_id"].to_list(), table["text_a"].to_list()
         return [
             ItemScores(
@@ -255,8 +256,7 @@ class FacetSuite(Suite):
                 numbers_of(table[f"{name}_measured"]),
                 groups=groups,
             )
-            for name in cls.numbers(result)
-            if f"{name}_measured" in table.columns
+            for name in names
         ]
 
     @classmethod
