@@ -138,6 +138,21 @@ def test_work_for_which_there_is_no_room_is_not_looked_at(monkeypatch):
     assert runner._submit(waiting) == waiting[1:], "one is being made"
 
 
+def test_shards_that_wait_for_a_gpu_hold_up_no_others(monkeypatch):
+    joined = SimpleNamespace(capacity=SimpleNamespace(workers=2, cpu=1, gpu=1), address=None)
+    chain = SimpleNamespace(device={"embeddings": "auto", "amr": "cpu"}.get)
+    runner = ShardRunner(None, chain, joined, BuildProgress(), "run")
+    started = []
+    monkeypatch.setattr(runner, "_start", started.append)
+    stages = ("embeddings", "embeddings", "embeddings", "amr")
+    work = [
+        ShardWork(stage, Shard(f"sentences-{number:05d}"), Fingerprint("a-b"), (), (), Reason("new"))
+        for number, stage in enumerate(stages)
+    ]
+    assert runner._submit(work) == work[2:3]
+    assert started == [*work[:2], work[3]]
+
+
 def test_a_shard_whose_work_ran_out_of_time_has_failed():
     def read():
         raise TimeoutError("of a download")
@@ -149,8 +164,10 @@ def test_a_shard_whose_work_ran_out_of_time_has_failed():
     joined = SimpleNamespace(capacity=None, address=None, client=SimpleNamespace(status="running"))
     runner = ShardRunner(None, None, joined, progress, "run")
     work = ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))
-    runner._take(work, SimpleNamespace(status="error", release=lambda: None), read)
+    released = []
+    runner._take(work, SimpleNamespace(status="error", release=lambda: released.append(key)), read)
     assert not runner._running, "nobody waits for it"
+    assert released == [key], "Dask would make it again when its worker dies"
     assert "of a download" in runner._outcome.failed[0].error
 
 
@@ -298,7 +315,9 @@ def test_a_shard_that_fails_costs_what_needs_it_and_nothing_else(on_a_cluster):
     assert outcome.made == dict.fromkeys(stages, 1)
 
 
-def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_blamed(on_a_cluster, tmp_path):
+def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_blamed(
+    on_a_cluster, tmp_path, monkeypatch
+):
     log = tmp_path / "tried"
 
     def make(job, settings):
@@ -310,9 +329,11 @@ def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_
 
     shards = [Shard(name) for name in ("always", "once", "never")]
     work = [ShardWork("amr", shard, Fingerprint("a-b"), (), (), Reason("new")) for shard in shards]
-    outcome = Outcome()
+    outcome, taken_back = Outcome(), []
     with on_a_cluster(make, [("amr", shard) for shard in shards]) as (_, runner):
+        monkeypatch.setattr(runner._progress, "taken_back", lambda _, shard: taken_back.append(shard))
         runner.run(work, outcome)
+    assert sorted(taken_back) == ["always", "once"]
     tried = log.read_text().split()
     assert sorted(tried[:3]) == sorted(shards)
     assert sorted(tried[3:]) == ["always", "once"]
