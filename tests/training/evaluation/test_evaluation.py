@@ -150,8 +150,9 @@ def test_pairs_are_written_with_measured_and_predicted_values(scores, job):
     assert table.height == 12
     for name in METRIC_NAMES:
         assert {f"{name}_measured", f"{name}_similarity", f"{name}_predicted"} <= set(table.columns)
-    found = spearmanr(table["wlk_similarity"], table["wlk_measured"]).statistic
-    assert scores["suites"]["facets"]["rows"][METRIC_NAMES.index("wlk")]["encoder"] == pytest.approx(found)
+    row = scores["suites"]["facets"]["rows"][METRIC_NAMES.index("wlk")]
+    for key, column in (("encoder", "wlk_similarity"), ("full", "start_similarity")):
+        assert row[key] == pytest.approx(spearmanr(table[column], table["wlk_measured"]).statistic)
 
 
 def test_tables_show_a_dash_and_a_note_where_a_metric_is_constant(scores):

@@ -69,7 +69,7 @@ def test_few_pairs_are_warned_of_with_what_may_be_chance_and_what_it_takes():
 
 
 def test_it_is_the_intervals_that_decide_not_the_number_of_pairs():
-    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.03)], 12)["suites"]["facets"]) == ""
+    assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.09)], 12)["suites"]["facets"]) == ""
     assert warn_of_few_pairs(evaluation([score("srl", 0.2, 0.3)], 5000)["suites"]["facets"]) != ""
     row = score("srl", 0.2, 0.3) | {"differences": dict.fromkeys(("full", "random", "assigned", "bundled"))}
     nothing = evaluation([score("srl", 0.2, 0.3)], 2)["suites"]["facets"] | {"rows": [row]}

@@ -30,6 +30,7 @@ def test_sb_ilp_is_fitted_on_some_pairs_of_another_split_and_their_sentences_alo
 def test_pairs_are_written_with_what_a_facet_is_compared_by_and_the_least_similar_are_shown(table_of_pairs, tmp_path):
     data = MeasuredPairs.from_table(table_of_pairs, source={})
     layout = plan_layout(["negations", "smatch"], width=2, dimension=6)
+    layout = layout.model_copy(update={"facets": tuple(f.model_copy(update={"slope": 0.5}) for f in layout.facets)})
     subject = SimpleNamespace(job=SimpleNamespace(source=None))
     facets = FacetSuite(subject, layout, data, None, {})
     random = np.random.default_rng(0)

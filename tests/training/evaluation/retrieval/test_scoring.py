@@ -240,11 +240,12 @@ def test_intervals_hold_the_mean_and_a_better_ranking_is_above():
     assert "difference" not in found["encoder"]
 
 
-@pytest.mark.parametrize(("worse", "verdict"), [(5, "unclear"), (6, "above")])
-def test_a_ranking_that_differs_in_few_queries_is_not_told_apart(worse, verdict):
+@pytest.mark.parametrize(("of_label", "worse", "verdict"), [(1, 5, "unclear"), (1, 6, "above"), (2, 10, "unclear")])
+def test_a_ranking_that_differs_in_few_queries_or_labels_is_not_told_apart(of_label, worse, verdict):
     encoder = np.full((80, 5), 0.8)
     start = np.where(np.arange(80) < worse, 0.2, 0.8)[:, None] * np.ones(5)
-    found = summarise({"encoder": encoder, "start": start}, Bootstrap(400))["start"]["difference"]
+    values, labels = {"encoder": encoder, "start": start}, np.arange(80) // of_label
+    found = summarise(values, Bootstrap(400), labels)["start"]["difference"]
     assert {found[name]["verdict"] for name in MEASURES} == {verdict}
 
 
