@@ -189,8 +189,6 @@ def best_seed(runs: Sequence[Path]) -> BestSeed:
     It has the best dev score of those that `choose_by` names. If that is not recorded for all, the best mean of the
     headline numbers that all have; without any, it is the first.
     """
-    if len(runs) == 1:
-        return BestSeed(runs[0], "", {})
     recorded = [_dev_score(training_of(run / ENCODER)) for run in runs]
     scores = [score for score in recorded if score is not None]
     if len(scores) == len(runs) and len({by for by, _, _ in scores}) == 1:
