@@ -122,15 +122,13 @@ def test_two_aspects_that_no_text_has_together_are_not_asked():
 
 def test_two_aspects_that_no_two_texts_share_together_are_not_asked_but_each_of_them_is():
     rows = [
-        (text, aspect, label) for text, labels in PAIRED.items() for aspect, label in zip("xy", labels, strict=True)
+        (text, aspect, label)
+        for text, labels in PAIRED.items()
+        for aspect, label in zip("xyz", (*labels, text), strict=True)
     ]
     by_name = {group.name: group.lacks for group in groups_of(labelled(rows))}
-    assert by_name == {
-        "x": "",
-        "y": "",
-        "x and y": "no two of 4 texts share a label in both aspects, so there is none to find",
-        "x or y": "",
-    }
+    assert by_name["x and y"] == "no two of 4 texts share a label in both aspects, so there is none to find"
+    assert [by_name[name] for name in ("x", "y", "x or y", "x or z")] == [""] * 4
 
 
 def test_an_aspect_that_all_texts_share_says_nothing_beside_another_either():
@@ -222,6 +220,10 @@ def test_queries_without_a_relevant_text_are_counted_and_judged_in_blocks_alike(
     counts, values = judge(country.relevant, {"it": ranking}, texts=6, k=3)
     assert counts.tolist() == [2, 2, 2, 1, 1, 0]
     assert values["it"][-1].tolist() == [0] * 5
+    _, score, *_ = ask(country, {"encoder": vectors}, list("abcdef"), 3, Bootstrap(2))
+    assert (score["queries"], score["without"]) == (5, 1)
+    at_random = expected_at_random(counts[:5], 6, 3).mean(axis=0)
+    assert list(score["random"].values()) == pytest.approx(at_random.tolist())
     monkeypatch.setattr("training.ranking._CELLS_AT_ONCE", 6)
     again = judge(country.relevant, {"it": ranking}, texts=6, k=3)
     np.testing.assert_array_equal(again[1]["it"], values["it"])
