@@ -182,18 +182,29 @@ def interrupted_flow(folder, how):
     )
 
 
-def test_a_training_ends_with_the_flow(tmp_path, wait_until):
-    (tmp_path / "endless.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(600)\n")
-    flow = (
-        "import os, subprocess, sys\n"
-        "subprocess.run([sys.executable, '-m', 'flows.server.watchdog', str(os.getpid()), 'endless'])"
-    )
+ENDLESS = """
+import os, pathlib, signal, sys, time
+from flows.server.watchdog import end_with
+signal.signal(signal.SIGTERM, lambda *_: pathlib.Path("asked").touch())
+end_with(int(sys.argv[1]), pathlib.Path("cleaned").touch)
+print(os.getpid(), flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_training_ends_with_the_flow_also_where_it_does_not_do_so_when_asked(tmp_path, wait_until):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    flow = "import os, subprocess, sys\nsubprocess.run([sys.executable, 'endless.py', str(os.getpid())])"
     with subprocess.Popen(
         [sys.executable, "-c", flow],
+        cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
     ) as starter:
         pid = int(starter.stdout.readline())
+        assert not (tmp_path / "asked").exists(), "its flow lives"
         starter.send_signal(signal.SIGKILL)
     wait_until(lambda: not psutil.pid_exists(pid), "the training to end")
+    assert (tmp_path / "asked").exists()
+    assert (tmp_path / "cleaned").exists()
