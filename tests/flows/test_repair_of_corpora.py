@@ -9,6 +9,7 @@ from sentences import refused
 from features.core.faults import CannotRebuild, FileMissing
 from features.core.pages import tell
 from features.corpora.settings import CorpusSettings, DrawSettings
+from features.ingest.unread import Memory
 from features.schemas import EMBEDDINGS, StageOutput
 from features.stages.stage import Recipe
 from features.store.fingerprints import fingerprint
@@ -76,6 +77,8 @@ def test_every_shard_of_ingest_is_made_again(corpora):
     store = ingested(corpora)
     before = {table: store.read(table, with_shard=True) for table in ("sentences", "pairs", "labels")}
     assert before["labels"].height == 3
+    assert repair_ingested(corpora, store, store.damaged(), "none is") == []
+    assert Memory.of(store).keys, "no corpus is read again"
 
     lost = emptied(store)
     assert len(repair_ingested(corpora, store, store.damaged(), "second")) == lost
