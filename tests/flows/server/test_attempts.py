@@ -83,7 +83,7 @@ def test_a_training_that_ended_without_a_result_has_another_attempt_but_not_for_
         assert [run.idempotency_key.rpartition(":")[2] for run in runs] == [str(attempt - 1)]
         ended(client, runs[0], state)
     assert attempt == ATTEMPTS
-    capsys.readouterr()
+    assert f", attempt {ATTEMPTS}), because" in capsys.readouterr().err
     assert [item.subject for item in begin_due(settings, built.store)] == ["syntax"], "the other is left to the user"
     assert len(trainings("s3bert")) == ATTEMPTS
     left = f"train_encoder (s3bert) has ended without a result {ATTEMPTS} times and is not started again: "
@@ -133,7 +133,7 @@ def test_what_ended_before_a_result_is_no_attempt_at_another(newest_first, begin
     ]
     begun = []
     client = SimpleNamespace(
-        read_flow_runs=lambda **_: runs,
+        read_flow_runs=lambda *, sort, **_: runs if sort.name.endswith("DESC") else runs[::-1],
         read_deployment_by_name=lambda name: SimpleNamespace(id=name),
         create_flow_run_from_deployment=lambda *_, **given: begun.append(given) or SimpleNamespace(name="calm"),
     )
