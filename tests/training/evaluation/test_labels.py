@@ -57,7 +57,8 @@ def job(tmp_path, tiny_encoder):
     folder = tmp_path / "run"
     shutil.copytree(tiny_encoder, folder / "encoder")
     training = {"settings": {"kind": "rgcn", "objective": "softmax", "splits": ["train", "dev"]}}
-    (folder / "encoder" / "training.json").write_text(json.dumps(training | {"corpora": {"nli": {"train": 20}}}))
+    corpora = {"nli": {"train": 20}, "paws": {"train": 20}}
+    (folder / "encoder" / "training.json").write_text(json.dumps(training | {"corpora": corpora}))
     classifier().save(folder / "encoder")
     rows = [*pairs_of("nli"), *pairs_of("paws", ("0", "1")), *pairs_of("foreign", ("x", "y", "neutral"))]
     columns = ["pair_id", "corpus", "split", "label", "text_a", "text_b"]
@@ -113,6 +114,10 @@ def test_of_corpora_with_two_labels_those_without_paraphrases_are_scored(job):
     assert [figure.text for figure in LabelSuite.chapter(result, job.output).figures] == [
         "accuracy of the labels of paws"
     ]
+    training = json.loads((job.encoder / "training.json").read_text())
+    training["settings"]["positive_label"] = "pro"
+    (job.encoder / "training.json").write_text(json.dumps(training))
+    assert LabelSuite.of(Subject(job)) is None
 
 
 def test_pairs_with_a_label_that_it_does_not_know_are_left_out_and_counted(job):
