@@ -110,8 +110,9 @@ def _negations(told: Told) -> None:
 
 def _added(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> list[Token]:
     """Return words that only one sentence has at a place, if they negate nothing but themselves: "with no hat"."""
-    places = [chunk for chunk in texts.chunks if {*cues, *filter(None, scope)} <= {*chunk[side]}]
-    added = next((chunk[side] for chunk in places if not any(t.has_content for t in chunk[1 - side])), [])
+    places = [chunk[side] for chunk in texts.chunks if not any(t.has_content for t in chunk[1 - side])]
+    added = next((place for place in places if {*cues} <= {*place}), [NO_TOKEN])
+    added = added if {*filter(None, scope)} <= {*added} or added[-1].lower == "that" else []  # "it is not true that"
     return added if any(t.kind == "word" and t.start > cues[0].start for t in added) else []
 
 

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | (?:\bUS(?=\$))?[$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b             # $17m
       | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^–-]\d+)*
-        (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s|(?-i:[A-Z]\b))?               # .5, 1990s, 6e23, 12B
+        (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s|(?-i:[A-F]\b(?!\.M)))?        # .5, 1990s, 6e23, 12B
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
       | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)

@@ -16,6 +16,7 @@ from tests.features.metrics.explanation.test_words import told
         ("It left at a quarter to one.", "It left at 12:45."),
         ("It leaves at 8 a.m. every day.", "It leaves at 8:00 every day."),
         ("It left at noon.", "It left at 12 p.m."),
+        ("It left at 7A.M.", "It left at 7 a.m."),
         ("It left on March 4, 2024.", "It left on 2024-03-04."),
         ("It left on the 4th of Sept. 2024.", "It left on 4 September, 2024."),
         ("It lasted an hour and a half.", "It lasted 90 minutes."),

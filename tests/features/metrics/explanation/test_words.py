@@ -1247,6 +1247,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He left with no hat.", "He left.", "(l / leave-11 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "with no '
           'hat"; not in the graphs: "hat" in a.')),
+        ("It is not true that he left.", "He left.", "(l / leave-11 :ARG0 (h / he) :polarity -)",
+         "(l / leave-11 :ARG0 (h / he))",
+         'Same frames and roles; only a says "It is not true that"; not in the graphs: "true" in a.'),
         ("Not all boys ate.", "None of the boys ate.", "(e / eat-01 :ARG0 (b / boy :mod (a / all :polarity -)))",
          "(e / eat-01 :ARG0 (b / boy) :polarity -)",
          'Same roles; both negate: "Not all" in a, "None" in b.'),
