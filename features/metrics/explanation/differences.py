@@ -71,8 +71,7 @@ def _negations(told: Told) -> None:
         side = int(len(cues[1]) > len(cues[0]))
         ours, theirs = stems[side], stems[1 - side]
         more = [cue for cue in cues[side] if cue.stem not in theirs] or cues[side]
-        new = [cue for cue in more if any(cue in chunk[side] for chunk in texts.chunks)]
-        words = [cue.shown for cue in new or more]
+        words = [cue.shown for cue in more]
         # Of several, the scope may be that of one which the other sentence has, too.
         scope = [word for word in scopes[side] if word not in words and more == cues[side]]
         others = [cue for cue in cues[1 - side] if cue.stem not in ours]  # "neither likes it", "both do not"
@@ -270,8 +269,8 @@ def _part(told: Told, stems: Sequence[str], before: Token | None = None) -> str:
 
 
 def _compounds(told: Told) -> None:
-    lone = [[chunk[n] for chunk in told.texts.chunks if not chunk[1 - n]] for n in (0, 1)]
-    for chunk in [*told.texts.chunks, *product(*lone)]:
+    ours, theirs = ([chunk[n] for chunk in told.texts.chunks if not chunk[1 - n]] for n in (0, 1))
+    for chunk in [*told.texts.chunks, *product(ours, theirs)]:
         words = [[t for t in part if t.kind != "grammar"] for part in chunk]
         names = [[t for t in part if t.text[0].isupper()] for part in words]
         for a, b in (names, words, (words[0], chunk[1]), (chunk[0], words[1])):
