@@ -255,7 +255,7 @@ def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     For a table that people open. One that programs read again keeps its text.
     """
     text = pl.col(pl.String)
-    formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(_NUMBER)
+    formula = text.str.contains(r"^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]") & ~text.str.contains(_NUMBER)
     return frame.with_columns(pl.when(formula).then(text.str.replace("^", "'")).otherwise(text))
 
 

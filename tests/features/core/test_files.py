@@ -237,9 +237,9 @@ def test_what_grows_as_no_text_does_is_not_read_to_its_end(tmp_path, monkeypatch
 
 
 def test_only_text_that_a_spreadsheet_would_run_gets_a_quote_in_front():
-    cells = ["=1+1", "+A1", "- no", "@user", "\t=1", "-", "--1", "\n=1"]
-    kept = ["-3.5", "+1e5", "-.5", "7", "a = b", "'", "", None]
-    frame = pl.DataFrame({"number": range(8), "formula": cells, "text": kept})
+    cells = ["=1+1", "+A1", "- no", "@user", "\t=1", "-", "--1", "\n=1", "\uff1d1", "\uff20A1"]
+    kept = ["-3.5", "+1e5", "-.5", "7", "a = b", "'", "", None, "a\uff1d1", "\u2212 1"]
+    frame = pl.DataFrame({"number": range(10), "formula": cells, "text": kept})
 
     written = without_formulas(frame)
     assert written["formula"].to_list() == [f"'{cell}" for cell in cells]
