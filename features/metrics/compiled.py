@@ -13,6 +13,7 @@ and its cache outlives an upgrade of the package: here a kernel is compiled anew
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -21,22 +22,32 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 import numba
 from numba.core import event
 
+from features.core.interruption import held_back
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
 class _FirstUse(event.Listener):
-    """Warns that the first use takes long; what is loaded from the cache is not compiled."""
+    """Warns that the first use takes long, and holds signals back: an exception is lost in a callback of LLVM.
+
+    What is loaded from the cache is not compiled.
+    """
 
     warned = False
+
+    def __init__(self) -> None:
+        self._held: list[AbstractContextManager[object]] = []  # one kernel compiles another
 
     def on_start(self, _: event.Event) -> None:
         if not self.warned:
             logging.getLogger("features").warning("compiling, once if a cache folder is writable: up to a minute")
         self.warned = True
+        self._held.append(held_back())
+        self._held[-1].__enter__()
 
     def on_end(self, _: event.Event) -> None:
-        pass
+        self._held.pop().__exit__(None, None, None)
 
 
 event.register("numba:compile", _FirstUse())  # type: ignore[no-untyped-call]

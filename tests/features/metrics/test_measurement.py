@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_every_way_in_uses_the_same_compiled_kernels(amr, label_vectors, no_vect
     measure_shard(pairs_of(("s1", "s2"), ("s2", "s3")), amr, label_vectors)
     measure_shard(pairs_of(), amr[:0], label_vectors[:0])
     assert {name: len(kernel.signatures) for name, kernel in kernels.items()} == compiled
+
+
+def test_what_asks_to_stop_while_a_kernel_is_compiled_is_heard_once_it_is(monkeypatch):
+    heard = []
+    compile_extra = numba.core.compiler.compile_extra
+
+    def interrupted(*arguments, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert heard == []
+        return compile_extra(*arguments, **options)
+
+    monkeypatch.setattr(numba.core.compiler, "compile_extra", interrupted)
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        assert kernel(lambda x: 2 * x)(1) == 2
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM]
 
 
 def test_a_kernel_is_compiled_even_where_nothing_can_be_cached(monkeypatch):
