@@ -36,11 +36,11 @@ from features.core.faults import (
     UnknownFormat,
 )
 from features.core.file_errors import first_line
-from features.core.outputs import STANDARD, TABLES, format_of, format_suffix, shown, whole_file
+from features.core.outputs import STANDARD, TABLE_FORMATS, format_of, format_suffix, shown, whole_file
 
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
-_FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLES.items() for suffix in suffixes}
+_FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLE_FORMATS.items() for suffix in suffixes}
 _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
     ".json": "write one JSON object a line and name it .jsonl, or use another of",
     **dict.fromkeys((".conllu", ".conll"), "write its sentences to a column `text` of one of"),
@@ -238,7 +238,7 @@ def write_table(
     Raises:
         InputError: the file cannot be written, or its format cannot hold a cell.
     """
-    kind = cast("TableFormat", format_of(path, TABLES, chosen, by_name=False))
+    kind = cast("TableFormat", format_of(path, TABLE_FORMATS, chosen, by_name=False))
     if kind in {"tsv", "csv"}:
         nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
         if nested:

@@ -27,7 +27,7 @@ STANDARD = Path("-")
 Formats = Mapping[str, tuple[str, ...]]
 """Format name → the suffixes that select it."""
 
-TABLES: Formats = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
+TABLE_FORMATS = {"tsv": (".tsv", ".txt"), "csv": (".csv",), "jsonl": (".jsonl", ".ndjson"), "parquet": (".parquet",)}
 """The formats of tables; see `features.core.files`."""
 
 BINARY = frozenset({"parquet", "arrow"})

@@ -15,7 +15,7 @@ from features.core.errors import InputError, RowError
 from features.core.faults import FileEmpty, UnknownForm
 from features.core.files import TableFormat, open_bytes, open_text, source_name, table_format
 from features.core.leftovers import scratch
-from features.core.outputs import STANDARD, TABLES
+from features.core.outputs import STANDARD, TABLE_FORMATS
 from features.core.types import RejectCode
 from features.core.wording import counted
 from features.corpora.cells import BLANK, WrongRow, as_text, cell_rows, decided_quotes, not_text
@@ -164,7 +164,7 @@ def as_file(path: Path) -> Iterator[Path]:
 def _name_of_copy(path: Path, first: bytes) -> str:
     """Return a name whose suffix is that of a pipe, which `open_bytes` decompresses, or what the first line shows."""
     name = "standard input" if path == STANDARD else path.name.removesuffix(".gz")
-    if any(name.lower().endswith(suffix) for suffixes in TABLES.values() for suffix in suffixes):
+    if any(name.lower().endswith(suffix) for suffixes in TABLE_FORMATS.values() for suffix in suffixes):
         return name
     suffix = ".jsonl" if first.lstrip().startswith(b"{") else ".tsv" if b"\t" in first or b"," not in first else ".csv"
     return f"{name}{suffix}"

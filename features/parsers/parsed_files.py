@@ -16,18 +16,18 @@ from typing import Any, Literal
 import polars as pl
 
 from features.core.files import write_table
-from features.core.outputs import TABLES, Formats, format_of, write_text
+from features.core.outputs import TABLE_FORMATS, Formats, format_of, write_text
 from features.graphs.penman_files import format_block, format_reject
 from features.parsers.srl.frames import SPAN_COLUMNS, brackets, frames_of
 from features.schemas import SRL
 
 Kind = Literal["amr", "dependencies", "srl"]
 
-_WITHOUT_TXT = {**TABLES, "tsv": (".tsv",)}
+_WITHOUT_TXT = {**TABLE_FORMATS, "tsv": (".tsv",)}
 FORMATS: Mapping[Kind, Formats] = {
     "amr": {"amr": (".amr", ".penman", ".txt"), **_WITHOUT_TXT},
-    "dependencies": {"conllu": (".conllu",), **TABLES},
-    "srl": {"conll": (".conll",), **TABLES},
+    "dependencies": {"conllu": (".conllu",), **TABLE_FORMATS},
+    "srl": {"conll": (".conll",), **TABLE_FORMATS},
 }
 """The formats of each kind of parse; the first is used for standard output."""
 

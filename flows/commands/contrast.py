@@ -10,7 +10,7 @@ from features.contrasts.edits import EDITS
 from features.contrasts.tree import Tree
 from features.core.draws import share_of
 from features.core.faults import TooFewTexts, UnknownTexts
-from features.core.outputs import TABLES
+from features.core.outputs import TABLE_FORMATS
 from features.core.wording import counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
 from flows.console.options import INPUT, output_options
@@ -20,7 +20,7 @@ _PARSED = 8  # sentences for each pair of an edit that is wanted: one in eight h
 
 @click.command()
 @click.argument("file", type=INPUT, required=False)
-@output_options(*TABLES)
+@output_options(*TABLE_FORMATS)
 @click.option("--corpus", "corpora", multiple=True, help="Take sentences of this corpus only; may be repeated.")
 @click.option(
     "--edit", "edits", multiple=True, type=click.Choice(list(EDITS)), help="Make this edit only; may be repeated."

@@ -9,7 +9,7 @@ import polars as pl
 
 from features.core.faults import ColumnMissing, FileEmpty, VectorsWrong
 from features.core.files import read_table, write_table
-from features.core.outputs import TABLES, check_output, format_of
+from features.core.outputs import TABLE_FORMATS, check_output, format_of
 from features.core.wording import counted
 from features.corpora.headers import shown_names
 from features.models import BUNDLED_MAP, digest
@@ -109,7 +109,7 @@ def facets(
     from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, facets_of
     from training.search.choosing import named_or_in_use
 
-    form = format_of(output, {name: TABLES[name] for name in ("parquet", "jsonl")}, form)
+    form = format_of(output, {name: TABLE_FORMATS[name] for name in ("parquet", "jsonl")}, form)
     check_output(output, file)
     with nothing_half_written():
         table = read_table(file)

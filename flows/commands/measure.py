@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from features.core.outputs import TABLES, check_output, format_of, write_text
+from features.core.outputs import TABLE_FORMATS, check_output, format_of, write_text
 from features.core.wording import counted
 from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard, say_written
 from flows.console.options import BY_POSITION, FILE, INPUT, METRIC_FILES, output_options
@@ -17,7 +17,7 @@ _SECOND = click.argument("second", type=INPUT)
 @click.command()
 @_FIRST
 @_SECOND
-@output_options(*TABLES)
+@output_options(*TABLE_FORMATS)
 @click.option("--model", default="all-MiniLM-L6-v2", help="Sentence encoder for the label vectors.")
 @click.option("--glove", type=FILE, help="Word vectors (text) instead of a model.")
 @METRIC_FILES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.core.outputs import STANDARD, TABLES, shown, write_text
+from features.core.outputs import STANDARD, TABLE_FORMATS, shown, write_text
 from features.core.wording import counted
 from flows.console.one_shot import (
     check_page,
@@ -38,7 +38,7 @@ def _probability(_context: click.Context, _parameter: click.Parameter, value: st
 
 @click.command()
 @click.argument("pairs", type=INPUT)
-@output_options(*TABLES)
+@output_options(*TABLE_FORMATS)
 @click.option(
     "--columns",
     nargs=2,

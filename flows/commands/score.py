@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from features.core.faults import FileEmpty
-from features.core.outputs import STANDARD, TABLES
+from features.core.outputs import STANDARD, TABLE_FORMATS
 from features.core.wording import counted
 from features.parsers.settings import SrlSettings
 from flows.console.one_shot import check_table, name_wrong, nothing_half_written, require_one_standard
@@ -62,7 +62,7 @@ def score() -> None:
 )
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Seed of the bootstrap.")
 @output_options(
-    *TABLES, about="Write the scores as a table, too; - prints it instead of the usual one.", required=False
+    *TABLE_FORMATS, about="Write the scores as a table, too; - prints it instead of the usual one.", required=False
 )
 @JSON
 def amr(

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from features.core.faults import EmptyText, TooFewTexts
-from features.core.outputs import STANDARD, TABLES
+from features.core.outputs import STANDARD, TABLE_FORMATS
 from features.core.wording import clipped, counted
 from flows.console.one_shot import check_table, nothing_half_written, say_written
 from flows.console.options import ASPECT, DEVICE, ENCODER, INPUT, JSON, TEXT_COLUMNS, in_utf8, output_options
@@ -114,7 +114,7 @@ def search(
 
 @click.command()
 @click.argument("file", type=INPUT)
-@output_options(*TABLES)
+@output_options(*TABLE_FORMATS)
 @click.option("--among", metavar="FILE|FOLDER|CORPUS", help="What is searched instead of FILE itself.")
 @ASPECT
 @ENCODER

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from features.core.faults import OutputOverwrites
-from features.core.outputs import STANDARD, TABLES, check_output, format_of, shown
+from features.core.outputs import STANDARD, TABLE_FORMATS, check_output, format_of, shown
 from flows.terminal import Verbosity, say, verbosity, warn
 
 _NAMED = 20
@@ -32,7 +32,7 @@ def require_one_standard(first: Path, second: Path) -> None:
 
 def check_table(output: Path, form: str | None, *inputs: Path) -> None:
     """Check before the work starts that a table can be written: in a format that there is, and over no input."""
-    format_of(output, TABLES, form)
+    format_of(output, TABLE_FORMATS, form)
     check_output(output, *inputs)
 
 

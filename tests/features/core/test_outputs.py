@@ -10,21 +10,21 @@ import pytest
 from sentences import refused
 
 from features.core.faults import OutputOverwrites, OutputRefused, UnknownFormat
-from features.core.outputs import STANDARD, TABLES, check_output, format_of, whole_file, write_text
+from features.core.outputs import STANDARD, TABLE_FORMATS, check_output, format_of, whole_file, write_text
 
 
 def test_a_format_by_name_by_suffix_or_the_first(tmp_path):
-    assert format_of(tmp_path / "v1.2.TSV", TABLES) == "tsv"
-    assert format_of(tmp_path / "a.jsonl.gz", TABLES) == "jsonl"
-    assert format_of(tmp_path / "a.tsv", TABLES, "csv") == "csv"
-    assert format_of(STANDARD, TABLES) == "tsv"
+    assert format_of(tmp_path / "v1.2.TSV", TABLE_FORMATS) == "tsv"
+    assert format_of(tmp_path / "a.jsonl.gz", TABLE_FORMATS) == "jsonl"
+    assert format_of(tmp_path / "a.tsv", TABLE_FORMATS, "csv") == "csv"
+    assert format_of(STANDARD, TABLE_FORMATS) == "tsv"
 
 
 def test_only_formats_that_can_be_written_are_suggested(tmp_path):
     with refused(UnknownFormat):
         format_of(tmp_path / "a.pdf", {"html": (".html",), "svg": (".svg",)})
     with refused(UnknownFormat):
-        format_of(tmp_path / "a.parquet.gz", TABLES)
+        format_of(tmp_path / "a.parquet.gz", TABLE_FORMATS)
 
 
 def test_nothing_is_left_of_a_write_that_fails(tmp_path):

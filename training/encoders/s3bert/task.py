@@ -158,7 +158,7 @@ class StartEmbeddings:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class S3bertPairs:
     """Pairs as the loop takes them; training and dev pairs share one list of sentences."""
 
     teacher: Tensor  # the teacher's embeddings of the sentences, (n_texts, t), float32
@@ -183,7 +183,7 @@ class S3bertTask:
         self,
         embedder: Embedder,
         decomposition: DecompositionObjective,
-        prepared: Prepared,
+        prepared: S3bertPairs,
         settings: S3bertSettings,
         loop: LoopSettings,
         *,

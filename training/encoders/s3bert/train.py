@@ -35,7 +35,7 @@ from training.encoders.s3bert.facets import FILE_NAME, FacetLayout, plan_layout
 from training.encoders.s3bert.settings import S3bertSettings
 from training.encoders.s3bert.task import (
     MappedEmbeddings,
-    Prepared,
+    S3bertPairs,
     S3bertTask,
     StartEmbeddings,
     TunedLayers,
@@ -83,7 +83,7 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
     start = StartEmbeddings(data, placed.further if placed else (), backbone, plan.backbone_digest)
     stored = data.teacher if settings.teacher == "store" else None
     targets = make_targets(data.metrics(facets), train_pairs, settings)
-    prepared = Prepared(
+    prepared = S3bertPairs(
         teacher=torch.from_numpy(start.vectors[: len(data.texts)] if stored is None else stored),
         first=data.first,
         second=data.second,
@@ -160,7 +160,7 @@ def _draw_back(learnt: Learnt[S3bertTask]) -> None:
         learnt.outcome.best_scores = dict(looked.scores) if looked else None
 
 
-def _kept_tokens(plan: TrainingPlan, start: StartEmbeddings, prepared: Prepared, finished: Prepared) -> Tokens:
+def _kept_tokens(plan: TrainingPlan, start: StartEmbeddings, prepared: S3bertPairs, finished: S3bertPairs) -> Tokens:
     """Return the word pieces of the sentences of batches, dev and ratings; the frozen layers' outputs are kept."""
     settings = cast("S3bertSettings", plan.settings)
     pairs = np.concatenate([prepared.drawn.all, finished.drawn.all, prepared.dev])

@@ -38,7 +38,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedGraphs:
     """The prepared data of a training."""
 
     vocabulary: Vocabulary  # labels counted on the training sentences
@@ -48,7 +48,7 @@ class Prepared:
     reports: list[Report]  # report on each source
 
 
-def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> Prepared:
+def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> PreparedGraphs:
     """Read and align all sentences of a training; those longer than `max_words` are left out."""
     scored = [file for files in source.evaluations.values() for file in files]
     held_out = held_out_keys(source.held_out, [*source.dev, *scored])
@@ -74,7 +74,7 @@ def prepare(source: GraphSources, reader: SentenceReader, *, max_words: int) -> 
             if target.root >= 0  # else the labels cannot express it
         ]
 
-    prepared = Prepared(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
+    prepared = PreparedGraphs(vocabulary, examples(slice(len(train))), examples(slice(len(train), None)), dev, reports)
     if not prepared.train or not prepared.dev:
         raise TooFewTexts(
             f"the labels of {counted(len(train), 'sentence')} to train on are too rare to learn; give more"

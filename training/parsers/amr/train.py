@@ -26,7 +26,7 @@ from training.loop.settings import decisive
 from training.loop.together import all_processes, only_trainer
 from training.markdown import render_card
 from training.parsers.amr.corpus import Sentence, read_source
-from training.parsers.amr.preparing import Prepared, prepare
+from training.parsers.amr.preparing import PreparedGraphs, prepare
 from training.parsers.amr.scoring import score_graphs, unspelt
 from training.parsers.amr.settings import AmrParserJob, GraphSource, HeldOut
 from training.process import run_process
@@ -86,7 +86,7 @@ def _train(job: AmrParserJob, base: Path, identity: str) -> None:
     loop.run_and_write(write)
 
 
-def _finish(job: AmrParserJob, prepared: Prepared, description: Description, network: Network) -> None:
+def _finish(job: AmrParserJob, prepared: PreparedGraphs, description: Description, network: Network) -> None:
     settings, folder = job.settings, job.output / MODEL
     weights = dict(network.named_parameters())
     save_model(folder, description, weights, settings.storage)

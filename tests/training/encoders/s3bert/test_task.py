@@ -10,7 +10,7 @@ from torch import nn
 
 from training.encoders.s3bert.data import DrawnPairs
 from training.encoders.s3bert.settings import S3bertSettings
-from training.encoders.s3bert.task import Prepared, S3bertTask, StartEmbeddings, add_map
+from training.encoders.s3bert.task import S3bertPairs, S3bertTask, StartEmbeddings, add_map
 from training.loop.settings import LoopSettings
 from training.loop.task import Group
 from training.objectives import DecompositionObjective, consistency_loss, ordering_loss
@@ -42,7 +42,7 @@ def make(batch_size=4, **given):
     random = np.random.default_rng(0)
     teacher, targets = (torch.from_numpy(random.random(shape, np.float32)) for shape in ((6, 3), (11, 2)))
     drawn = DrawnPairs((DRAWN,), (4,), DRAWN, ORDERED)
-    prepared = Prepared(teacher, FIRST, SECOND, targets, TRAIN, drawn, near=TRAIN[5:], dev=DEV)
+    prepared = S3bertPairs(teacher, FIRST, SECOND, targets, TRAIN, drawn, near=TRAIN[5:], dev=DEV)
     usual = {"facets": ("smatch", "srl"), "map_epochs": 0, "alpha": 2.0, "consistency": 3.0}
     settings = S3bertSettings(**usual | given, loop=LoopSettings(batch_size=batch_size, learning_rate=1e-3))
     membership = np.repeat(np.eye(2, dtype=np.float32), [2, 2], axis=0)
