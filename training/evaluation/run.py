@@ -5,6 +5,8 @@
 A kill before the renames leaves the evaluation before; one among them leaves files of two, which the digests tell.
 """
 
+import hashlib
+import json
 import secrets
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -73,11 +75,12 @@ def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
 
 
 def read_scores(file: Path) -> dict[str, Any]:
-    """Read a file of scores; one of another `FORMAT` is refused."""
+    """Read a file of scores; one of another `FORMAT` is refused, and one that was changed since it was written."""
     if not file.exists():
         raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
-    scores: Any = read_json(file)
-    if not isinstance(scores, dict) or scores.get("format") != FORMAT or not isinstance(scores.get("suites"), dict):
+    scores: dict[str, Any] = read_json(file)
+    is_whole = isinstance(scores, dict) and scores.get("format") == FORMAT and isinstance(scores.get("suites"), dict)
+    if not is_whole or scores.get("digest") not in (None, _digest(scores)):
         raise EvaluationDamaged(
             f"{str(file)!r} was written by another version of facetflow, or is damaged; run `facetflow evaluate` again"
         )
@@ -127,6 +130,7 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
             suite.write(aside)
         tables = sorted(aside.iterdir())
         scores["files"] = {file.name: file_sha256(file) for file in tables}
+        scores["digest"] = _digest(json.loads(json.dumps(scores)))
         write_json(aside / METRICS_FILE, scores)
         write_json(aside / _JOB_FILE, job.model_dump(mode="json"))
         stale: set[str] = set()
@@ -140,6 +144,12 @@ def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) 
         sync(job.output)
         (aside / METRICS_FILE).replace(metrics)
         sync(job.output)
+
+
+def _digest(scores: Mapping[str, Any]) -> str:
+    """Digest the scores of an evaluation as JSON has them, the same at any date."""
+    content = {key: value for key, value in scores.items() if key not in {"date", "digest"}}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _about(subject: Subject) -> dict[str, Any]:

@@ -230,6 +230,11 @@ def test_scores_of_another_version_or_without_suites_are_not_read(job, tmp_path)
             write_report(tmp_path, job.encoder)
     evaluate(job.model_copy(update={"output": tmp_path, "suites": ()}))
     assert write_report(tmp_path, job.encoder).is_file(), "as the sentence says"
+    by_hand = json.loads((tmp_path / "metrics.json").read_text())
+    by_hand["suites"]["facets"]["rows"] = 5
+    (tmp_path / "metrics.json").write_text(json.dumps(by_hand))
+    with refused(EvaluationDamaged):
+        write_report(tmp_path, job.encoder)
 
 
 def test_the_process_writes_the_same_files(job, scores, tmp_path, capsys):
