@@ -148,7 +148,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: b
 
 
 def require_vocabulary(model: "SentenceTransformer") -> None:
-    """Check that a model reads text, and its tokenizers have words; a ValueError if one has only special tokens.
+    """Check that a model reads text and pools it, and that its tokenizers have words; raise a ValueError if not.
 
     transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of
     equally many words have one embedding.
@@ -157,6 +157,9 @@ def require_vocabulary(model: "SentenceTransformer") -> None:
 
     if not hasattr(model[0], "tokenize"):
         raise ValueError(f"its first module, {type(model[0]).__name__}, reads no text")
+    pools = any("Pooling" in type(module).__name__ for module in model)
+    if getattr(model[0], "module_output_name", "") == "token_embeddings" and not pools:
+        raise ValueError("no module makes one embedding of those of its tokens: the pooling is missing")
     for module in model.modules():
         tokenizer = getattr(module, "tokenizer", None)
         if not isinstance(tokenizer, PreTrainedTokenizerBase):

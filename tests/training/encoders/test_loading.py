@@ -36,10 +36,11 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
         load_encoder(folder)
 
 
-def test_an_encoder_without_its_first_module_is_one_sentence(tiny_encoder, tmp_path):
+@pytest.mark.parametrize("lost", [0, 1], ids=["transformer", "pooling"])
+def test_an_encoder_without_one_of_its_modules_is_one_sentence(tiny_encoder, tmp_path, lost):
     folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
-    modules = folder / "modules.json"
-    modules.write_text(json.dumps(json.loads(modules.read_text())[1:]))
+    modules = json.loads((folder / "modules.json").read_text())
+    (folder / "modules.json").write_text(json.dumps(modules[:lost] + modules[lost + 1 :]))
     with refused(EncoderDamaged):
         load_encoder(folder)
 
