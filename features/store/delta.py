@@ -13,8 +13,7 @@ All knowledge about deltalake is confined to this module. What we found out abou
   removes checkpoints instead (`spare_checkpoints`); commits stay, since they say where shards come from.
 - A checkpoint names each file that was ever removed, for as long as the table is told to remember that.
 - `vacuum(keep_versions=...)` and opening read a version anew, 50 ms each: for many, `files_at` reads the log once.
-- The log and its checkpoints are written without fsync: we sync them after the commit. Nothing opens a table whose last
-  checkpoint is empty.
+- Log and checkpoints are written without fsync: we sync them. Nothing opens a table whose last checkpoint is empty.
 - Without a version, a table is opened by `_last_checkpoint`; in a copy made during a build, that may name a checkpoint
   that was not copied, so every table is opened by the number of its version.
 """
