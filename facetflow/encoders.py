@@ -282,8 +282,10 @@ class Encoder:
             aspect: as in `encode`.
 
         Raises:
+            ModelError: as `encode`.
             SettingsError: the encoder has no such facet.
         """
+        internals.task_of(self.folder, aspect)  # before MTEB loads its data
         dimensions = internals.facet_dimensions(self._layout, facet)
         name = "-".join(part for part in (self.folder.name, facet, aspect) if part)
         return MtebEncoder(self, dimensions, aspect, f"facetflow/{name}")

@@ -34,13 +34,13 @@ class TextIndex:
     Args:
         texts: one or more.
         encoder: an encoder, its folder, or that of the run that trained it.
-        aspect: the aspect in which texts are compared, for an encoder that was trained for it or has a route for it.
+        aspect: the aspect in which texts are compared; required if the encoder has routes.
         runs: folder of a project's runs, whose cache of embeddings is used and extended, as by `facetflow search`; by
             default nothing is cached.
 
     Raises:
         InputError: there is no text, or a text is not a string.
-        ModelError: the folder holds no encoder, or it was not trained for the aspect.
+        ModelError: the folder holds no encoder, it was not trained for the aspect, or it has routes and none is given.
     """
 
     def __init__(
@@ -132,12 +132,12 @@ def search(
         query: a text.
         texts: the texts to search.
         encoder: an encoder, its folder, or that of the run that trained it.
-        aspect: the aspect in which texts are compared, for an encoder that was trained for it or has a route for it.
+        aspect: the aspect in which texts are compared; required if the encoder has routes.
         k: number of texts to return; fewer if there are fewer.
 
     Raises:
         InputError: the query is empty, there is no text, or one of them is not a string.
-        ModelError: the folder holds no encoder, or it was not trained for the aspect.
+        ModelError: the folder holds no encoder, it was not trained for the aspect, or it has routes and none is given.
         SettingsError: k is not a whole number, or is below 1.
     """
     require_whole(k, "k is the number of texts to return")

@@ -55,6 +55,8 @@ def test_an_encoder_with_routes_needs_one_of_them(routed, aspect):
         for text in ("cat", []):
             with refused(WrongRoute):
                 ask(text, aspect=aspect)
+    with refused(WrongRoute):
+        routed.for_mteb(aspect=aspect)
 
 
 def test_an_encoder_without_routes_knows_the_aspect_that_it_was_trained_for_at_most(write):
