@@ -105,9 +105,10 @@ class MapView(View):
         shown = [value for value in values if value is not None]
         scale = {"legend": legend, "ends": [min(shown), max(shown)] if shown else []}
         grey = {"others": sum(label not in dict(counts) for label in labels), "unmeasured": len(values) - len(shown)}
+        texts, of = {"searched": searched, "drawn": len(points)}, searched.drawn_from or len(searched)
         return Answer(
-            scale | grey | {"searched": searched, "drawn": len(points), "options": options, "seed": SEED},
-            {"colour": colour, "of": searched.drawn_from or len(searched)} | scale | {"points": points},
+            scale | grey | texts | {"options": options, "facts": explainer.facts, "seed": SEED},
+            {"colour": colour, "of": of, "encoder": str(explainer.folder)} | scale | {"points": points},
         )
 
 

@@ -214,6 +214,10 @@ def test_texts_of_a_release_are_placed_and_coloured_by_label_metric_and_facet(in
     assert [point["x"] for point in by_facet["points"]] != [point["x"] for point in plain["points"]]
     assert len(in_project.json("/map?points=10")["points"]) == 10
     page = in_project.page("/map?colour=label:topic")
+    name = in_project.session.explainer.facts.name
+    assert f"by {name}" in page
+    assert f"<small>{name}</small>" in in_project.page("/search?q=cats")
+    assert plain["encoder"] == in_project.json("/search?q=cats")["encoder"]
     assert markupsafe.escape(f"{HOSTILE}prices") in page
     assert "<script>alert" not in page
 
