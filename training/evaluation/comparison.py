@@ -193,17 +193,17 @@ def _spread(scores: NDArray[np.float64]) -> Spread:
 def comparison_table(comparison: Comparison, a: str, b: str) -> ScoreTable:
     """Return a comparison of sides with these names as a table, with the basis of its verdicts."""
     measures = {score.measure for score in comparison.scores}
+    only = measures.pop() if len(measures) == 1 else None
     rows = tuple(
         (
-            f"{score.suite}: {score.name}{f', {score.measure}' if len(measures) > 1 else ''}",
+            f"{score.suite}: {score.name.removesuffix(f' {score.measure}')}{'' if only else f', {score.measure}'}",
             _tell_spread(score.a),
             _tell_spread(score.b),
             *tell_difference(score.a.mean, score.b.mean, score.difference),
         )
         for score in comparison.scores
     )
-    (first, *_) = measures
-    columns = (f"{first if len(measures) == 1 else 'score'} × 100", "A", "B", "B − A", "95 % interval", "B is")
+    columns = (f"{only or 'score'} × 100", "A", "B", "B − A", "95 % interval", "B is")
     return ScoreTable(f"A: {a}, B: {b}", columns, rows, _note(comparison))
 
 

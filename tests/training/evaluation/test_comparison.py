@@ -319,7 +319,9 @@ def test_sets_of_as_many_pairs_are_two_sets_and_the_same_pairs_are_one(of_sets):
     found = compare_runs([of_sets("a", 0.1)], [of_sets("b", 0.2)], DRAWS)
     assert {name: score.items for name, score in by_name(found).items()} == {"one": 100, "two": 100, "mean F1": 200}
     said = "In common: one 100 pairs, two 100 pairs, mean F1 200 pairs."
-    assert said in comparison_table(found, "a", "b").note
+    table = comparison_table(found, "a", "b")
+    assert said in table.note
+    assert table.rows[-1][0] == "paraphrase: mean, F1"
     found = compare_runs([of_sets("c", 0.1, same=True)], [of_sets("d", 0.2, same=True)], DRAWS)
     assert by_name(found)["mean F1"].items == 100
     assert "In common: paraphrase 100 pairs." in comparison_table(found, "c", "d").note
