@@ -296,8 +296,9 @@ class Told:
     def add_apart(self, aspect: Aspect, facets: Sequence[str], places: Sequence[Chunk]) -> None:
         """Tell which words each sentence has at some places; where the other has none, they are kept for the end."""
         image = {self.both.token(0, node): self.both.token(1, other) for node, other in self.both.image.items()}
-        lone = [[part[0] for place in places if len(part := place[n]) == 1 and not place[1 - n]] for n in (0, 1)]
-        pairs = [([a], [b]) for a, b in product(*lone) if image.get(a) == b]  # words with one place in the graphs
+        lone = [[place[n] for place in places if place[n] and not place[1 - n]] for n in (0, 1)]
+        heads = [{t: p for p in side for t in p if {t} >= {u for u in p if u.kind != "link"}} for side in lone]
+        pairs = [(p, q) for (a, p), (b, q) in product(*(side.items() for side in heads)) if image.get(a) == b]
         places = [place for place in places if not any(part in pair for pair in pairs for part in place)] + pairs
         for left, right in places:
             if left and right:

@@ -1259,6 +1259,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Ann lit a fire.", "A fire was lit by Ann.", "(l / light-01 :ARG0 (a / ann) :ARG1 (f / fire))", None,
          ('The parser sees no difference: both have the same graph; "Ann" and "fire" change places (passive in b '
           'only), not their roles.')),
+        ("Acme employs ten men.", "Ten men work for Acme.",
+         "(e / employ-01 :ARG0 (a / acme) :ARG1 (m / man :quant 10))",
+         "(w / work-01 :ARG0 (m / man :quant 10) :ARG2 (a / acme))",
+         ('Both have "Acme", "ten" and "men"; "employs" in a, "work" in b; "Acme" has another place: the parser ties '
+          'it to "employs" in a, to "work" in b.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
