@@ -66,9 +66,11 @@ class ComparedTexts:
         before = tokens[: stems.index("be")]
         before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
         subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
-        agent = ""
+        agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
         for token in tokens[by + 1 :]:
-            if token.has_content and not (agent and token.may_be_participle):  # "by the boy left"
+            # "by the boy left", "by Ann today" beside "Ann left today"
+            apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
+            if token.has_content and not (agent and (token.may_be_participle or apart)):
                 agent = token.stem
             elif agent or token.kind != "grammar":
                 break

@@ -1296,6 +1296,8 @@ def test_beside_other_words_names_in_other_company_do_not_change_places(a, b):
         ("A song that was sung by the band became a hit.", "A song that the band sang became a hit."),
         ("A man was first seen by Ann.", "A man was first seen in May by Ann."),
         ("Ann sued Bob over a fee.", "Bob was sued by Ann over a fee."),
+        ("What did Ann say today?", "What was said by Ann today?"),
+        ("Ann hired Bob last year.", "Bob was hired by Ann last year."),
     ],
 )
 def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
