@@ -20,6 +20,7 @@ Chunk = tuple[list[Token], list[Token]]
 _LINKS = frozenset({"link", "grammar"})
 _ASKING = frozenset({"who", "what", "which"})
 _ARTICLES = ARTICLES | {"the"}
+_NOUNS = frozenset({"word", "name", "pronoun"})
 RELATIVE = frozenset({"who", "which", "that"})
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _UNMOVED = _LINKS | {"pronoun"}  # "he has never" is "never has he"
@@ -33,7 +34,7 @@ class ComparedTexts:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
         self.tokens = _read_beside(left, right), _read_beside(right, left)
-        self.is_passive = _is_passive(left), _is_passive(right)  # with an agent: "was bitten by"
+        self.is_passive = _is_passive(left, right), _is_passive(right, left)  # with an agent: "was bitten by"
 
     @cached_property
     def equal(self) -> bool:
@@ -63,7 +64,7 @@ class ComparedTexts:
         near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower in verbs]
         if any(t.stem in {"be", "by"} for part in near for t in part):
             return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        before = tokens[: stems.index("be")]
+        before = tokens[: stems.index("be") if "be" in stems else by - 1]
         before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
         subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
         agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
@@ -330,11 +331,17 @@ def _asked(tokens: Sequence[Token], at: int) -> Token:
     return noun if tokens[at].stem in RELATIVE and has_noun else tokens[at]
 
 
-def _is_passive(tokens: Sequence[Token]) -> bool:
+def _is_passive(tokens: Sequence[Token], others: Sequence[Token]) -> bool:
     stems = [token.stem for token in tokens]
-    if "by" not in stems or "be" not in stems:
+    if "by" not in stems:
         return False
-    by, be = stems.index("by"), stems.index("be")
+    by = stems.index("by")
+    if "be" not in stems:  # "man shot by police" beside "police shoot man", "man shoots police"; not "stood by a man"
+        verb, agent = tokens[max(by - 1, 0)], next((t.stem for t in tokens[by + 1 :] if t.kind in _NOUNS), "")
+        rest = [token for token in others if token.kind != "grammar" or token.lower in {"by", "to", "of"}]
+        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == verb.stem and verb.may_be_participle), 0)
+        return at > 0 and rest[at + 1].has_content and agent in {token.stem for token in rest[: at + 2]}
+    be = stems.index("be")
     # No participle in "was on the table by the door".
     verbs = [t.may_be_participle for t in tokens[be + 1 : by] if t.kind != "grammar"]
     return len(verbs) < 4 and any(verbs) and not tokens[by - 1].lower.endswith("ing")

@@ -1298,6 +1298,7 @@ def test_beside_other_words_names_in_other_company_do_not_change_places(a, b):
         ("Ann sued Bob over a fee.", "Bob was sued by Ann over a fee."),
         ("What did Ann say today?", "What was said by Ann today?"),
         ("Ann hired Bob last year.", "Bob was hired by Ann last year."),
+        ("Lion bites man in Rome", "Man bitten by lion in Rome"),
     ],
 )
 def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
@@ -1354,6 +1355,7 @@ def test_parts_that_change_places_though_the_graph_has_them_in_one_list_are_told
     [
         ("He denied the request.", "He was denied the request.", "(d / deny-01 :ARG0 (h / he) :ARG1 (r / request))"),
         ("Ann told Bob of it.", "Ann was told of it by Bob.", "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / bob))"),
+        ("Ann hires Bob", "Ann hired by Bob", "(h / hire-01 :ARG0 (a / ann) :ARG1 (b / bob))"),
         ("It was sent to Ann by Bob.", "It was sent by Ann to Bob.", "(s / send-01 :ARG0 (b / bob) :ARG2 (a / ann))"),
     ],
 )
