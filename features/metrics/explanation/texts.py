@@ -64,7 +64,8 @@ class ComparedTexts:
         near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower in verbs]
         if any(t.stem in {"be", "by"} for part in near for t in part):
             return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        before = tokens[: stems.index("be") if "be" in stems else by - 1]
+        be = stems.index("be") if "be" in stems else by - 1
+        before = tokens[:be] if be else tokens[: by - 1]  # "was Ann bitten by"
         before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
         subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
         agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
@@ -258,10 +259,11 @@ class ComparedTexts:
         in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
         verbs = {(before.stem, token.stem) for before, token in pairwise(self.tokens[1 - side])}
         tokens = self.tokens[side]
-        for before, be, token in zip([NO_TOKEN, *tokens], tokens, tokens[1:], strict=False):
-            is_participle = token.stem in self.shared - in_both and token.may_be_participle
+        for at, (before, be) in enumerate(pairwise([NO_TOKEN, *tokens]), 1):
+            behind = tokens[at:] if self.asks[side] else tokens[at : at + 1]  # "was it denied"
+            token = next((t for t in behind if t.stem in self.shared - in_both and t.may_be_participle), NO_TOKEN)
             one_subject = (before.stem, token.stem) in verbs  # "he denied it", "he was denied it"
-            if be.stem == "be" and is_participle and (self.reordered or one_subject):
+            if be.stem == "be" and token.text and (self.reordered or one_subject):
                 return side, token
         return None
 
