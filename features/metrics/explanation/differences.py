@@ -197,7 +197,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     frames = [] if texts.fronted or moves_verb or in_place else frames
     # "Gave us a fish", "gave a fish to us"; "we were given a fish", "a fish was given to us".
     passive = all(any(t.stem == "be" for t in side) for side in between)
-    is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"}) and all(passive and t.may_be_participle for t in passed)
+    is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"})
+    is_dative &= all(t.kind == "quantity" or (passive and t.may_be_participle) for t in passed)
     # "To Ann about Ben", "about Ben to Ann".
     before = [[t.lower for t in side if t.kind == "link" or t.lower == "to"] for side in between]
     keep_links = all(before) and before[0] != before[1] and both.frame_stems.isdisjoint(parts)

@@ -1268,6 +1268,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(w / work-01 :ARG0 (m / man :quant 10) :ARG2 (a / acme))",
          ('Both have "Acme", "ten" and "men"; "employs" in a, "work" in b; "Acme" has another place: the parser ties '
           'it to "employs" in a, to "work" in b.')),
+        ("Ann gave every good boy a new hat.", "Ann gave a new hat to every good boy.",
+         "(g / give-01 :ARG0 (a / ann) :ARG1 (h / hat :mod (n / new)) :ARG2 (b / boy :mod (e / every)))", None,
+         ('The parser sees no difference: both have the same graph; "good boy" and "new hat" change places, not their '
+          'roles.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
