@@ -271,6 +271,11 @@ class ComparedTexts:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
 
+    def name(self, token: Token) -> list[Token]:
+        """Return a word of the first sentence with those behind it that are of one name: "John" of "John Lee"."""
+        behind = self.tokens[0][self.tokens[0].index(token) + 1 :]
+        return [token, *takewhile(lambda t: t.kind == token.kind == "name", behind)]
+
     def led(self, side: int, token: Token, leaders: Collection[Token]) -> list[Token]:
         """Return a word after those of some words that stand directly before it: "will go"."""
         before = self.tokens[side][: self.tokens[side].index(token)]

@@ -243,8 +243,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames and roles; only b negates "give" ("Never").'),
         ("Dogs love boys and boys love cats.", "Boys love dogs and cats love boys.",
          LOVES.format("dog", "boy", "boy", "cat"), LOVES.format("boy", "dog", "cat", "boy"),
-         ('Same frames; words that both have come in another order: "boys love cats", and the parser reads other '
-          'roles in "love".')),
+         'Same frames; "Dogs" and "boys" swap roles in "love".'),
         ("Boys ate ninety-five eggs.", "Boys ate 95 eggs.", "(e / eat-01 :ARG0 (b / boy) :ARG1 (g / egg :quant 95))",
          None, "The parser sees no difference: both have the same graph."),
         ("An egg broke.", "Two boys ate eggs.", "(b / break-01 :ARG1 (e / egg))",
@@ -1206,7 +1205,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("The dog's owner bit the dog.", "The dog bit its owner.",
          "(b / bite-01 :ARG0 (p / person :ARG0-of (o / own-01 :ARG1 (d / dog))) :ARG1 d)",
          "(b / bite-01 :ARG0 (d / dog) :ARG1 (p / person :ARG0-of (o / own-01 :ARG1 d)))",
-         'Both have "dog", "owner" and "bit"; only b says "its"; words that both have come in another order: "bit".'),
+         'Both have "dog", "owner" and "bit"; "owner" and "dog" swap roles in "bit"; only b says "its".'),
         ("A big dog saw the big cat chase him.", "A big dog saw him chase the big cat.",
          "(c / chase-01 :ARG0 (c2 / cat :mod (b / big)) :ARG1 (h / he))",
          "(c / chase-01 :ARG0 (h / he) :ARG1 (c2 / cat :mod (b / big)))",
@@ -1272,6 +1271,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(g / give-01 :ARG0 (a / ann) :ARG1 (h / hat :mod (n / new)) :ARG2 (b / boy :mod (e / every)))", None,
          ('The parser sees no difference: both have the same graph; "good boy" and "new hat" change places, not their '
           'roles.')),
+        ("Holly was deeply moved by Ann Lee.", "Ann Lee was moved deeply by Holly.",
+         '(m / move-03 :ARG0 (a / person :name (n / name :op1 "Ann" :op2 "Lee")) :ARG1 (h / holly))',
+         '(m / move-03 :ARG1 (a / person :name (n / name :op1 "Ann" :op2 "Lee")) :ARG0 (h / holly))',
+         'Same frames and names; "Ann Lee" and "Holly" swap roles in "moved".'),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
