@@ -156,13 +156,11 @@ def _roles(told: Told) -> None:
         verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
         acting = [frame for stem, frame in moved if stem in texts.voice and stem_of(frame.strip('"')) == verb]
         frames = [f" in {frame}" for frame in acting[:1]]
-        active = [t.stem for t in texts.tokens[texts.is_passive[0]]]
-        is_object = verb in active[: active.index(texts.voice[1])]  # "hid it from Bob", "it was hidden by Bob"
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
-        elif texts.exchange and (is_object or (frames and {stem for stem, _ in moved}.difference(texts.voice))):
+        elif texts.exchange and frames and {stem for stem, _ in moved}.difference(texts.voice):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange and texts.turns(texts.voice):
             told.add("form", (), f"{words} change places{passive}, not their roles")
