@@ -146,8 +146,8 @@ class ComparedTexts:
     @cached_property
     def set_apart(self) -> list[tuple[int, str]]:
         """The side that alone has commas around some words, and these: "The boy, said Ann, left"."""
-        parts = [re.findall(r"(?=, ([^,]*[^\s,])\s*,)", text) for text in self.sentences]
-        return [(side, text) for side in (0, 1) if not parts[1 - side] for text in parts[side]]
+        parts = [re.findall(r"(?=, ([^,]*[^\s,])\s*,|, (\w+)\W*$)", text) for text in self.sentences]
+        return [(side, text) for side in (0, 1) if not parts[1 - side] for text in map("".join, parts[side])]
 
     @cached_property
     def is_genitive(self) -> bool:

@@ -1275,6 +1275,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(m / move-03 :ARG0 (a / person :name (n / name :op1 "Ann" :op2 "Lee")) :ARG1 (h / holly))',
          '(m / move-03 :ARG1 (a / person :name (n / name :op1 "Ann" :op2 "Lee")) :ARG0 (h / holly))',
          'Same frames and names; "Ann Lee" and "Holly" swap roles in "moved".'),
+        ("Let's eat, Ann.", "Let's eat Ann.",
+         "(e / eat-01 :ARG0 (w / we))", "(e / eat-01 :ARG0 (w / we) :ARG1 (a / ann))",
+         ('Both have the same words in the same order, with other punctuation; "Ann" is set apart by commas only in '
+          'a.')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
