@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Literal, NamedTuple
 
-from features.metrics.explanation.anchors import View, anchors, described_by, listed, name_text, quoted, unread
+from features.metrics.explanation.anchors import View, anchors, described_by, joined, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, negates, runs_of, stem_of, value_of
@@ -326,6 +326,17 @@ class Told:
                 repeated.append(f"{SIDES[side]} says {spans(self, side, again)} once more")
         for text in repeated if not self.differences else ():
             self.add("word", ("concepts",), text)
+
+    def add_swap(self) -> bool:
+        """Tell which two words swap roles, though the order of others differs, too; return whether any do."""
+        for pair in combinations(dict.fromkeys(stem for stem, _ in self.both.moved_arguments), 2):
+            frames = self.both.swaps(([pair[0]], [pair[1]])) if self.texts.turns(pair) else []
+            if frames := [frame for frame in frames if stem_of(frame.strip('"')) not in pair]:
+                words = joined([spans(self, 0, self.texts.name(self.texts.token(0, stem))) for stem in pair])
+                self.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
+                self.differences.insert(0, self.differences.pop())
+                return True
+        return False
 
     def whole(self, side: int, tokens: list[Token]) -> list[Token]:
         """Return words of a sentence without an "on" or "and" that lacks what follows, if others are left."""

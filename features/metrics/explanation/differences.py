@@ -5,7 +5,7 @@ Where graphs differ and sentences do not, or the other way round, the parser is 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise, product
+from itertools import pairwise, product
 
 from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
@@ -232,6 +232,8 @@ def _moved_words(told: Told) -> None:
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
     elif texts.is_passive[0] != texts.is_passive[1] and len(voices) == 2 and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
+    elif not (texts.exchange or texts.voice) and told.add_swap():
+        return
     elif texts.moved:
         places = {stem: _place(both, stem) for stem in texts.moved}
         # Of two neighbours, the one that belongs to another word then has moved, rather than a verb.
@@ -360,15 +362,7 @@ def _reordered(told: Told) -> None:
         words = told.texts.shuffled(*kinds, "quantity")
     if not words or not {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
         return
-    moved = told.both.moved_arguments
-    for pair in combinations(dict.fromkeys(stem for stem, _ in moved), 2):
-        frames = told.both.swaps(([pair[0]], [pair[1]])) if told.texts.turns(pair) else []
-        if frames := [frame for frame in frames if stem_of(frame.strip('"')) not in pair]:
-            parts = [spans(told, 0, told.texts.name(told.texts.token(0, stem))) for stem in pair]
-            told.add("role", ("srl",), f"{joined(parts)} swap roles in {listed(frames)}")
-            told.differences.insert(0, told.differences.pop())
-            return
-    frames = listed(dict.fromkeys(frame for _, frame in moved if frame and is_all))
+    frames = listed(dict.fromkeys(frame for _, frame in told.both.moved_arguments if frame and is_all))
     text = f"words that both have come in another order: {spans(told, 0, words)}"
     text += f", and the parser reads other roles in {frames}" if frames else ""
     told.add("order" if is_all else "form", ("srl",), text)

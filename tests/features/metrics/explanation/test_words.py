@@ -1279,6 +1279,15 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(e / eat-01 :ARG0 (w / we))", "(e / eat-01 :ARG0 (w / we) :ARG1 (a / ann))",
          ('Both have the same words in the same order, with other punctuation; "Ann" is set apart by commas only in '
           'a.')),
+        ("Stir the egg into the warm milk.", "Stir the warm milk into the egg.",
+         "(s / stir-01 :ARG1 (e / egg) :ARG2 (m / milk :mod (w / warm)))",
+         "(s / stir-01 :ARG1 (m / milk :mod (w / warm)) :ARG2 (e / egg))",
+         'Same frames; "egg" and "milk" swap roles in "Stir".'),
+        ("A girl sits with a map and talks with men.", "Some men talk with a girl.",
+         "(a / and :op1 (s / sit-01 :ARG1 (g / girl)) :op2 (t / talk-01 :ARG0 g :ARG2 (m / man)))",
+         "(t / talk-01 :ARG0 (m / man :mod (s / some)) :ARG2 (g / girl))",
+         ('Both have "girl", "talks" and "men"; "girl" and "men" swap roles in "talks"; "men" in a, "Some men" in b; '
+          'only a says "sits" and "map".')),
     ],
 )  # fmt: skip
 def test_each_aspect_has_its_words(a, b, left, right, expected):
