@@ -71,7 +71,7 @@ dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bo
 forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
 slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
 using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
-meant; understand understood"""
+meant; understand understood; sue sued suing; owe owed owing"""
 _FORMS = f"""{_VERBS}; who whom;
 evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
 kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;

@@ -1335,6 +1335,7 @@ def test_the_passive_alone_is_no_other_role_whatever_the_parser_reads(a, b):
     [
         ("The man is leaving.", "The man leaves."),
         ("The girl lives here.", "The girls live here."),
+        ("Fox sues Ford.", "Fox sued Ford."),
         ("I shan't stop.", "I shall not stop."),
         ("The girl whom Ann saw left.", "The girl who Ann saw left."),
     ],
