@@ -144,7 +144,7 @@ class OwnServer:
             self._log.replace(self.log_before)
         descriptor = self._listener.fileno()
         arguments = (str(self.home), str(descriptor), str(os.getpid()), "lasting" if self._lasting else "private")
-        with self._log.open("wb") as log:
+        with self._log.open("ab") as log:  # what rotates it may cut it off meanwhile
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.server.server_process", *arguments],
                 env=self._environment,

@@ -145,6 +145,19 @@ def test_a_server_that_cannot_start_says_why(lasting, tmp_path, monkeypatch):
     assert server.home.exists() is lasting, "also where its process could not remove it"
 
 
+def test_the_log_of_a_server_has_no_hole_where_another_program_rotated_it(tmp_path, monkeypatch, wait_until):
+    says = tmp_path / "says"
+    says.write_text('#!/bin/sh\necho before\nwhile [ -s "$3/server.log" ]; do sleep 0.05; done\necho after\n')
+    says.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(says))
+    server, log = OwnServer(tmp_path), tmp_path / "server.log"
+    wait_until(lambda: log.read_bytes() == b"before\n", "the first line")
+    os.truncate(log, 0)  # `copytruncate` of logrotate
+    wait_until(server.ended, "the last line")
+    server.stop()
+    assert log.read_bytes() == b"after\n"
+
+
 @pytest.mark.slow
 def test_a_user_who_can_have_no_cache_has_a_server(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")  # the home of many a service
