@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from features.core.faults import StoreUnreachable
 
-_IN_RUST = re.compile(r"\(os error (\d+)\)")
-"""How polars, deltalake and safetensors write the error number; they leave `errno` empty."""
+_IN_RUST = re.compile(r"(?:\(os error|\bOs \{ code:) (\d+)")
+"""How polars, deltalake and safetensors write the error number, also where they panic; they leave `errno` empty."""
 _ANSWER = re.compile(r"non-2xx status code: ([^:\n]+)(?:.*?<Code>([^<]+))?", re.DOTALL)
 """The status of a storage in errors of obstore, deltalake and polars, and its code: AccessDenied, ExpiredToken."""
 _NETWORK = re.compile("HTTP error|the storage answered (?!404)")

@@ -39,8 +39,8 @@ def decoding(table: str, store: str) -> Iterator[None]:
             yield
         # polars panics on some damaged files, and a panic is not an Exception.
         except (pl.exceptions.PolarsError, FileNotFoundError, pl.exceptions.PanicException) as error:
-            if system_number(error) == errno.ENOMEM:  # it also panics where the system refuses a thread
-                raise OSError(errno.ENOMEM, str(error)) from error
+            if (number := system_number(error)) in {errno.ENOMEM, errno.EMFILE}:  # says nothing of the file
+                raise OSError(number, str(error)) from error
             raise TableFileDamaged(
                 f"A file of table {table!r} in {store!r} is damaged: {first_line(error).rstrip('.')}; "
                 "`facetflow build --deep` makes it again."

@@ -235,6 +235,7 @@ def of_system(number, file=None):
             BaseException('cannot spawn: Os { code: 11, message: "Resource temporarily unavailable" }'),
             "memory, threads or processes are used up",
         ),
+        (BaseException('Failed: Os { code: 24, message: "Too many" }'), "too many files are open; raise the limit"),
         (RuntimeError("Could not determine home directory."), "it does not exist; check the path"),  # of `~data/store`
         (UnicodeEncodeError("ascii", "猫", 0, 1, "ordinal"), "which has no '猫': set PYTHONIOENCODING=utf-8 (FF003)."),
         (

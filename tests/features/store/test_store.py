@@ -1,5 +1,6 @@
 """Opening, writing and reading a store."""
 
+import errno
 import json
 import os
 import pickle
@@ -317,9 +318,10 @@ def test_damaged_file_is_named(store, put, damage):
             store.read("sentences", where=where)
 
 
-def test_a_thread_that_the_system_refuses_to_polars_is_no_damage():
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EMFILE])
+def test_what_the_system_refuses_to_polars_is_no_damage(number):
     with refused(StoreUnreachable), decoding("sentences", "store"):
-        raise pl.exceptions.PanicException('Os { code: 11, message: "Resource temporarily unavailable" }')
+        raise pl.exceptions.PanicException(f'Os {{ code: {number}, message: "{os.strerror(number)}" }}')
 
 
 def test_rows_are_chosen_by_an_expression(store, put):
