@@ -60,11 +60,11 @@ class ComparedTexts:
         by = stems.index("by")
         if stems[by - 1] not in self.shared and not self.reordered:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        verbs = {t.lower for t in tokens[stems.index("be") : by] if t.may_be_participle}
+        be = stems.index("be") if "be" in stems else by - 1
+        verbs = {t.lower for t in tokens[be:by] if t.may_be_participle}
         near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower in verbs]
         if any(t.stem in {"be", "by"} for part in near for t in part):
             return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        be = stems.index("be") if "be" in stems else by - 1
         before = tokens[:be] if be else tokens[: by - 1]  # "was Ann bitten by"
         before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
         subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
