@@ -157,9 +157,9 @@ def require_vocabulary(model: "SentenceTransformer") -> None:
 
     if not hasattr(model[0], "tokenize"):
         raise ValueError(f"its first module, {type(model[0]).__name__}, reads no text")
-    pools = any("Pooling" in type(module).__name__ for module in model)
+    pools = any(type(module).__name__ == "Pooling" for module in model)  # not `GraphPooling`
     if getattr(model[0], "module_output_name", "") == "token_embeddings" and not pools:
-        raise ValueError("no module makes one embedding of those of its tokens: the pooling is missing")
+        raise ValueError("no module pools the embeddings of its tokens")
     for module in model.modules():
         tokenizer = getattr(module, "tokenizer", None)
         if not isinstance(tokenizer, PreTrainedTokenizerBase):

@@ -36,9 +36,9 @@ def test_an_encoder_that_lacks_a_file_is_one_sentence(tiny_encoder, tmp_path, mi
         load_encoder(folder)
 
 
-@pytest.mark.parametrize("lost", [0, 1], ids=["transformer", "pooling"])
-def test_an_encoder_without_one_of_its_modules_is_one_sentence(tiny_encoder, tmp_path, lost):
-    folder = shutil.copytree(tiny_encoder, tmp_path / "copied")
+@pytest.mark.parametrize(("kind", "lost"), [("", 0), ("", 1), ("rgcn", 1), ("pas", 1)])
+def test_an_encoder_without_one_of_its_modules_is_one_sentence(tiny_encoder, tmp_path, kind, lost):
+    folder = shutil.copytree(STORED / kind / "encoder" if kind else tiny_encoder, tmp_path / "copied")
     modules = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps(modules[:lost] + modules[lost + 1 :]))
     with refused(EncoderDamaged):
