@@ -193,7 +193,8 @@ class Table:
         if new := {name: dtype for name, dtype in columns.items() if name not in present}:
             try:
                 with self._clear_errors("Adding columns to"):
-                    table = _opened(*self._address, None)  # its own: unlike a transaction, this changes what is opened
+                    # Its own: unlike a transaction, this changes what is opened.
+                    table = _opened(*self._address, self.version())
                     table.alter.add_columns(Schema.from_arrow(pl.DataFrame(schema=new).to_arrow().schema).fields)
             except StoreError:  # perhaps only the answer got lost
                 if not new.keys() <= {*_names(self.open())}:
