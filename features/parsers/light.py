@@ -53,8 +53,8 @@ class Structure(Protocol):
 class LightEncoder(nn.Module):
     """A BERT whose states are averaged, and the mean normalised or mapped; called as a SentenceTransformer is.
 
-    Modules that are not the library's are made by the classes that `own` names, by their names in `modules.json`: in
-    place of the first one the structure that it adds to word pieces, from its settings; others by `load`.
+    `own` maps types in `modules.json` that are not the library's to names of classes: of the first module, the
+    structure that it adds to word pieces, made from its settings; of others, a module that `load` reads.
 
     Raises:
         ValueError: the folder holds another encoder; or anything that reading a damaged one raises.

@@ -1,6 +1,6 @@
 """Base class of facetflow's modules in saved encoders: their arguments are their configuration.
 
-It is not one of sentence-transformers' `Module`, which takes seconds to import, and has what the library asks for.
+It has the methods that sentence-transformers calls, but is no subclass of its `Module`, whose import takes seconds.
 """
 
 import json

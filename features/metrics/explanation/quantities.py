@@ -138,7 +138,7 @@ def _in_one_place(told: Told, a: Quantity, b: Quantity) -> bool:
 
 
 def _look_alike(a: Quantity, b: Quantity) -> bool:
-    """Return whether two quantities are one number, or numbers of as many digits, more than one: 1998 and 1989."""
+    """Return whether two quantities are the same number, or have equally many digits, at least two: 1998 and 1989."""
     digits = [re.sub(r"\d", "0", " ".join(each.stems)) for each in (a, b)]
     return a.stems == b.stems or (digits[0] == digits[1] and digits[0].count("0") > 1)
 
