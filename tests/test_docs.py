@@ -19,6 +19,8 @@ from features.stages.registry import TABLES
 from flows.command_line import EXAMPLES, cli
 from flows.console.options import FILE
 from flows.project import Project
+from training.modules.spans import Spans
+from training.modules.trees import Trees
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
@@ -172,6 +174,13 @@ def test_every_dataset_is_in_the_list_of_corpora(root: Path) -> None:
     page = (root / "docs/reference/corpora.md").read_text(encoding="utf-8")
     listed = {*re.findall(r"`(\w+)`", page), *(f"sts{year}" for year in range(12, 17))}
     assert DATASETS.keys() - listed == set()
+
+
+def test_a_parser_of_ones_own_is_named_by_the_attributes_that_structures_have(root: Path) -> None:
+    page = (root / "docs/howto/publishing.md").read_text(encoding="utf-8")
+    named = re.search(r"`encoder\.model\[0\]\.structure\.(\w+) = FOLDER` \(`(\w+)` for trees\)", page)
+    assert named is not None
+    assert (named[1] in Spans.settings, named[2] in Trees.settings) == (True, True)
 
 
 def test_the_make_targets_are_documented_by_themselves(root: Path) -> None:
