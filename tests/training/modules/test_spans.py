@@ -277,6 +277,8 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
 def test_the_tagger_computes_where_the_encoder_does(encoder, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr("training.modules.spans.load", lambda settings: settings)
+    monkeypatch.setattr(encoder[0].structure, "device", "auto")
+    encoder[0].preprocess([])
     assert encoder[0].structure._load_tagger().device == "cpu"
 
 
