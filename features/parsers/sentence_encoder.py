@@ -157,7 +157,7 @@ def require_vocabulary(model: "SentenceTransformer") -> None:
 
     if not hasattr(model[0], "tokenize"):
         raise ValueError(f"its first module, {type(model[0]).__name__}, reads no text")
-    pools = any(type(module).__name__ == "Pooling" for module in model)  # not `GraphPooling`
+    pools = any(type(module).__name__ == "Pooling" for module in model.modules())  # not `GraphPooling`
     if getattr(model[0], "module_output_name", "") == "token_embeddings" and not pools:
         raise ValueError("no module pools the embeddings of its tokens")
     for module in model.modules():
