@@ -4,6 +4,7 @@ What is told has to show in the sentences; their graphs say what it means: which
 Where graphs differ and sentences do not, or the other way round, the parser is the reason, and that is what is told.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 
@@ -14,6 +15,7 @@ from features.metrics.explanation.texts import RELATIVE, Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
 from features.metrics.readings import SENSE
 
+_ANY = re.compile(r"(?:all|most|either|both)$|some|any|every")
 _BEFORE_COMMANDS = {"do", "don't", "n't", "not", "please", "never", "always", "first", "so", "then", "now", "next"}
 _BARE = frozenset({"and", "or", "but", "he", "she", "it", "i", "we", "you", "they"})  # what no "not" negates
 _CLAUSES = {"what", "who", "which", "where", "when", "why", "how", "if", "unless", "i", "he", "she", "we", "they"}
@@ -98,7 +100,7 @@ def _negations(told: Told) -> None:
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
     elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or texts.in_one_place(cues)):
         orders = [pairwise([NO_TOKEN, *tokens]) for tokens in texts.tokens]  # "not all", "none"
-        cues = [[t for before, t in orders[n] if t in cues[n] or (before in cues[n] and _is_any(t))] for n in (0, 1)]
+        cues = [[t for cue, t in orders[n] if t in cues[n] or (cue in cues[n] and _ANY.match(t.lower))] for n in (0, 1)]
         left, right = (spans(told, n, side) for n, side in enumerate(cues))
         told.add("word", ("negations",), f"both negate: {left} in a, {right} in b", cues)
     elif (any(in_both) or not (any(scopes) or texts.reordered)) and not texts.in_one_place(cues):
@@ -111,7 +113,9 @@ def _added(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequen
     """Return words that only one sentence has at a place, if they negate nothing but themselves: "with no hat"."""
     places = [chunk[side] for chunk in texts.chunks if not any(t.has_content for t in chunk[1 - side])]
     added = next((place for place in places if {*cues} <= {*place}), [NO_TOKEN])
-    added = added if {*filter(None, scope)} <= {*added} or added[-1].lower == "that" else []  # "it is not true that"
+    last = max((t.start for t in scope if t), default=0)  # not "no bee landing" where both have bees
+    negated = {t for t in texts.tokens[side] if t in scope or (cues[0].start < t.start < last and t.has_content)}
+    added = added if negated <= {*added} or added[-1].lower == "that" else []  # "it is not true that"
     return added if any(t.kind == "word" and t.start > cues[0].start for t in added) else []
 
 
@@ -119,11 +123,7 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
     """Return what the other sentence has in place of a negation: "somebody" for "nobody"."""
     absent = [cue for cue in cues if cue.stem.startswith(("no", "neither")) and cue.stem not in {"not", "nor"}]
     others = [t for chunk in texts.chunks if any(cue in chunk[side] for cue in absent) for t in chunk[1 - side]]
-    return [*filter(_is_any, others)][:1]
-
-
-def _is_any(token: Token) -> bool:
-    return token.lower in {"all", "most", "either", "both"} or token.lower.startswith(("some", "any", "every"))
+    return [t for t in others if _ANY.match(t.lower)][:1]
 
 
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
@@ -154,8 +154,7 @@ def _roles(told: Told) -> None:
         words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
         passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
         verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
-        acting = [frame for stem, frame in moved if stem in texts.voice and stem_of(frame.strip('"')) == verb]
-        frames = [f" in {frame}" for frame in acting[:1]]
+        frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")

@@ -1247,6 +1247,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # What is negated is told once, and with its "all".
         ("No doubt it rains.", "It rains.", "(r / rain-01 :ARG1-of (d / doubt-01 :polarity -))", "(r / rain-01)",
          'Both have "it" and "rains"; only a says "No doubt".'),
+        ("There is no big dog barking at a group of boys.", "A dog is near a boy.",
+         "(b / bark-01 :polarity - :ARG0 (d / dog :mod (g / big)) :ARG2 (r / group :consist-of (y / boy)))",
+         "(n / near :domain (d / dog) :op1 (y / boy))",
+         ('Both have "dog" and "boys"; only a negates "barking" ("no"); only a says "big" and "barking at a group"; '
+          'only b says "near".')),
         ("He left with no hat.", "He left.", "(l / leave-11 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "with no '
           'hat"; not in the graphs: "hat" in a.')),
