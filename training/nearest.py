@@ -33,7 +33,7 @@ class Nearest(NamedTuple):
 
 
 def require_finite(vectors: NDArray[np.float32], encoder: Path | None = None) -> NDArray[np.float32]:
-    """Return the embeddings by an encoder, in its folder, if all are finite numbers; else raise a ModelError."""
+    """Return embeddings if all are finite numbers; else raise a ModelError, which names the folder of their encoder."""
     if not np.isfinite(vectors).all():
         raise NotFinite(
             f"the encoder{'' if encoder is None else f' {str(encoder)!r}'} gives embeddings that are not finite: it is "

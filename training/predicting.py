@@ -231,7 +231,7 @@ class PairPredictor:
         return tell_spans(self._model)
 
     def explain(self, predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return predictions of this encoder, which weights spans and is not light, with those of their sentences."""
+        """Return predictions with the spans of their sentences; the encoder weights spans, and is not a light one."""
         pairs = [(prediction.sentence_a, prediction.sentence_b) for prediction in predictions]
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         spans = dict(zip(texts, explain_sentences(cast("SentenceTransformer", self._model), texts), strict=True))

@@ -68,7 +68,7 @@ class Structure(ABC):
         """Return the tensors of a batch of normalised texts, batch first, integers, 0 for padding."""
 
     def parse(self, every: Sequence[str]) -> list[Parse | None]:
-        """Return the parses of normalised texts, None for one without; arguments and errors as in `parse_texts`."""
+        """Return the parses of normalised texts, None for one without or a longer one; errors as in `parse_texts`."""
         texts = [text for text in every if len(text.split()) <= self.max_words and len(text) <= MOST_CHARACTERS]
         new = list(dict.fromkeys(text for text in texts if text not in self.parses))
         if self.stored is not None:
