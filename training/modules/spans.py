@@ -18,7 +18,6 @@ All are batch first, int64, and 0 is padding.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -157,26 +156,6 @@ def seen_spans(
     return seen
 
 
-def frame_tensors(
-    texts: Sequence[str],
-    parses: Sequence[Parse | None],
-    pieces: Sequence[Pieces],
-    roles: LabelNumbers,
-    choice: SpanChoice,
-) -> dict[str, Tensor]:
-    """Return the spans of a batch as tensors: numbers and places, (n, n_members), and roles, (n, n_spans), int64.
-
-    Arguments and errors are those of `seen_spans`, for each sentence.
-    """
-    every = [seen_spans(*sentence, choice) for sentence in zip(texts, parses, pieces, strict=True)]
-    numbers = [[number for number, (_, positions) in enumerate(spans, start=1) for _ in positions] for spans in every]
-    return {
-        NUMBERS: _padded(numbers),
-        SPAN_PLACES: _padded([list(chain.from_iterable(positions for _, positions in spans)) for spans in every]),
-        ROLES: _padded([[roles.number(span.role) for span, _ in spans] for spans in every]),
-    }
-
-
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
     return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True)
 
@@ -228,8 +207,14 @@ class Spans(Structure):
     def tensors(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
-        """Return the spans of a batch as tensors; a sentence without frames has none."""
-        return frame_tensors(texts, parses, pieces, self._numbers, self.choice)
+        """Return the spans of a batch as tensors; a sentence without frames has none. Errors are as in `seen_spans`."""
+        every = [seen_spans(*sentence, self.choice) for sentence in zip(texts, parses, pieces, strict=True)]
+        numbers = [[n for n, (_, positions) in enumerate(spans, start=1) for _ in positions] for spans in every]
+        return {
+            NUMBERS: _padded(numbers),
+            SPAN_PLACES: _padded([[place for _, positions in spans for place in positions] for spans in every]),
+            ROLES: _padded([[self._numbers.number(span.role) for span, _ in spans] for spans in every]),
+        }
 
     def named(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]

@@ -78,13 +78,9 @@ class StructuredTransformer(Transformer):
         options["text"] = {**options.get("text", {}), "return_offsets_mapping": True}
         features = super().preprocess(texts, prompt=prompt, processing_kwargs=options, **further)
         skipped = len(prompt or "")
-        pieces: list[Pieces] = (
-            [
-                [(start - skipped, end - skipped) if end > start >= skipped else (0, 0) for start, end in row]
-                for row in features.pop("offset_mapping").tolist()
-            ]
-            if features
-            else []
-        )
+        pieces: list[Pieces] = [
+            [(start - skipped, end - skipped) if end > start >= skipped else (0, 0) for start, end in row]
+            for row in (features.pop("offset_mapping").tolist() if features else ())
+        ]
         self.structure.device = str(self.model.device)
         return features, texts, self.structure.parse(texts), pieces

@@ -57,13 +57,6 @@ def tree_rows(parse: Parse | None, pieces: Pieces, labels: LabelNumbers) -> list
     return [(place, head + 1, label) for place, head, label in zip(places, parse["heads"], relations, strict=True)]
 
 
-def tree_tensors(parses: Sequence[Parse | None], pieces: Sequence[Pieces], labels: LabelNumbers) -> dict[str, Tensor]:
-    """Return the trees of a batch as tensors, (n_sentences, n_words) each, int64, 0 for padding; None has no words."""
-    rows = [tree_rows(parse, offsets, labels) for parse, offsets in zip(parses, pieces, strict=True)]
-    tensor = pad_sequence([torch.tensor(row, dtype=torch.int64).reshape(-1, 3) for row in rows], batch_first=True)
-    return {name: tensor[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}
-
-
 class Trees(Structure):
     """The dependency trees of sentences.
 
@@ -101,7 +94,10 @@ class Trees(Structure):
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
         """Return the trees of a batch as tensors; a sentence without a parse has no words."""
-        return tree_tensors(self._drawn(parses), pieces, self._tree_labels)
+        drawn = zip(self._drawn(parses), pieces, strict=True)
+        rows = [torch.tensor(tree_rows(*sentence, self._tree_labels), dtype=torch.int64) for sentence in drawn]
+        tensor = pad_sequence([row.reshape(-1, 3) for row in rows], batch_first=True)
+        return {name: tensor[:, :, part].contiguous() for part, name in enumerate((PLACES, HEADS, LABELS))}
 
     def trees(self, texts: Sequence[str]) -> list[Parse | None]:
         """Return the trees of texts as the graph sees them, random ones if it was trained on such; None without one."""

@@ -18,7 +18,7 @@ from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
-from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, Spans, frame_tensors, seen_spans, spans_of
+from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, Spans, seen_spans, spans_of
 from training.modules.tagging_transformer import TaggingTransformer
 
 ODD = [
@@ -45,7 +45,7 @@ TOMATOES = {
     "span_starts": [0, 1, 2, 3],
     "span_ends": [1, 2, 3, 6],
 }
-ROLES_OF_TOY = LabelNumbers(["ARG0", "ARG1", "ARGM-LOC"])
+TOY = Spans(tagger="toy", tagger_weights="", roles=["ARG0", "ARG1", "ARGM-LOC"])
 
 
 def words_of(spans):
@@ -119,15 +119,15 @@ def test_words_find_their_pieces_as_a_loop_over_characters_finds_them():
 def test_a_batch_is_padded_with_zeros_and_a_span_without_a_piece_drops_out():
     text = "He slices tomatoes in the kitchen"
     pieces = [(0, 0), (0, 2), (3, 9), (10, 13), (13, 18), (0, 0)]  # "in the kitchen" was cut off
-    tensors = frame_tensors([text, text], [None, TOMATOES], [pieces, pieces], ROLES_OF_TOY, SpanChoice())
+    tensors = TOY.tensors([text, text], [None, TOMATOES], [pieces, pieces])
     assert {name: rows.tolist() for name, rows in tensors.items()} == {
         NUMBERS: [[0] * 6, [1, 1, 2, 2, 2, 3]],
         SPAN_PLACES: [[0] * 6, [1, 2, 2, 3, 4, 2]],
         ROLES: [[0, 0, 0], [1, 2, 3]],
     }
-    only = frame_tensors([text], [TOMATOES], [[(0, 0), (0, 2), (0, 0)]], ROLES_OF_TOY, SpanChoice())
+    only = TOY.tensors([text], [TOMATOES], [[(0, 0), (0, 2), (0, 0)]])
     assert (only[NUMBERS].tolist(), only[ROLES].tolist()) == ([[1]], [[1]])
-    assert frame_tensors([""], [None], [[]], ROLES_OF_TOY, SpanChoice())[ROLES].shape == (1, 0)
+    assert TOY.tensors([""], [None], [[]])[ROLES].shape == (1, 0)
 
 
 def test_words_of_another_text_are_refused():

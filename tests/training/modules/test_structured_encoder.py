@@ -21,7 +21,7 @@ from training.modules.graph_pooling import GraphPooling, NodeCombination
 from training.modules.layers import words_of
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.parsing_transformer import ParsingTransformer
-from training.modules.trees import HEADS, LABELS, PLACES, random_tree, tree_rows, tree_tensors
+from training.modules.trees import HEADS, LABELS, PLACES, Trees, random_tree, tree_rows
 
 ODD = [
     "two cats sleep in the park",
@@ -199,11 +199,12 @@ def test_words_find_their_first_pieces():
 
 def test_a_batch_is_padded_with_zeros_and_a_sentence_without_a_parse_has_none():
     parse = {"tokens": ["a"], "starts": [0], "heads": [0], "relations": ["det"]}
-    tensors = tree_tensors([None, parse], [[(0, 0)], [(0, 0), (0, 1), (0, 0)]], LabelNumbers(LABELS_OF_TOY))
+    toy = Trees(parser="toy", parser_identity="toy", labels=LABELS_OF_TOY)
+    tensors = toy.tensors(["", "a"], [None, parse], [[(0, 0)], [(0, 0), (0, 1), (0, 0)]])
     assert {name: rows.tolist() for name, rows in tensors.items()} == {
         PLACES: [[0], [1]], HEADS: [[0], [1]], LABELS: [[0], [1]],
     }  # fmt: skip
-    assert tree_tensors([None], [[]], LabelNumbers(()))[PLACES].shape == (1, 0)
+    assert toy.tensors([""], [None], [[]])[PLACES].shape == (1, 0)
 
 
 def test_the_mean_over_nodes_without_layers_is_that_of_the_words():
