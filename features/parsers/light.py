@@ -97,7 +97,9 @@ class LightEncoder(nn.Module):
         self.bert.encoder[-1 - below].register_forward_hook(self._keep)
         self._steps = [_step(*each) for each in zip(classes[2:], kinds[2:], others, strict=True)]
         self.eval()
-        self._dimension = len(self.encode([""])[0])  # fails where parts do not fit together
+        with torch.inference_mode():  # fails where parts do not fit together
+            unparsed = self(self.tokenizer.read([""], self.max_seq_length), [None])
+        self._dimension: int = unparsed["sentence_embedding"].shape[1]
 
     def get_embedding_dimension(self) -> int:
         """Return the length of an embedding."""
@@ -116,7 +118,7 @@ class LightEncoder(nn.Module):
             vectors = torch.cat(parts)[torch.tensor(order).argsort()]
             return np.asarray(functional.normalize(vectors) if normalize_embeddings else vectors)
 
-    def forward(self, read: "Sequence[_Read]") -> dict[str, Tensor]:
+    def forward(self, read: "Sequence[_Read]", parses: Sequence[Any] = ()) -> dict[str, Tensor]:
         """Return the embeddings of sentences, `sentence_embedding`, (n, d), and what they are made from."""
         lengths = torch.tensor([len(sentence.ids) for sentence in read])[:, None]
         ids = pad_sequence([torch.tensor(sentence.ids) for sentence in read], batch_first=True)
@@ -125,7 +127,7 @@ class LightEncoder(nn.Module):
         features = {"sentence_embedding": mean, "token_embeddings": self._words, "attention_mask": present}
         if self.structure is not None:
             texts, _, pieces = zip(*read, strict=True)
-            features |= self.structure.tensors(texts, self.structure.parse(texts), pieces)
+            features |= self.structure.tensors(texts, parses or self.structure.parse(texts), pieces)
         for step in self._steps:
             features = step(features)
         return features
