@@ -225,6 +225,22 @@ class ComparedGraphs:
             moved += [(stem, frame) for stem in stems if stem in self.texts.shared - {stem_of(frame.strip('"'))}]
         return moved
 
+    @property
+    def switched(self) -> tuple[list[str], list[str]] | None:
+        """Stems of two words or names of which each stands beside what was beside the other, though others move."""
+        tokens, orders = self.texts.tokens, [[t.stem for t in side if t.has_content] for side in self.texts.tokens]
+        heads = [t for last, t in pairwise([NO_TOKEN, *tokens[0]]) if t.kind == "word" or t.kind == "name" != last.kind]
+        parts = [(head.kind, [token.stem for token in self.texts.name(head)]) for head in heads]
+        parts = [(kind, part) for kind, part in parts if all(o.count(stem) == 1 for o in orders for stem in part)]
+        for (kind, one), (other_kind, other) in combinations(parts, 2):
+            left, right = ((stems.index(one[-1]), stems.index(other[-1])) for stems in orders)
+            taken, kept = self.texts.beside((one, other))
+            is_apart = left[1] - left[0] > len(other) and right[0] - right[1] > len(one)
+            alike = {side for side, _ in taken[0]} & {side for side, _ in taken[1]}  # not "Ann sang", "said Ann"
+            if kind == other_kind and is_apart and alike and not any(kept):
+                return one, other
+        return None
+
     def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:
         """Return words of frames in which two parts have each other's roles, if each has one of the other."""
         ways: tuple[list[str], list[str]] = ([], [])

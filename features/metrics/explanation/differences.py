@@ -307,8 +307,7 @@ def _coreference(told: Told) -> None:
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
     others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
-    he = {reflexive.stem} & told.texts.shared
-    himself = [t for t in tokens if t.stem in he and t.end + 1 == reflexive.start]  # he himself
+    himself = [t for t in tokens if t.stem == reflexive.stem in told.texts.shared and t.end + 1 == reflexive.start]
     told.add("coreference", ("coreference",), text, _by_side(side, kinds[side] + himself, others))
 
 
@@ -357,14 +356,15 @@ def _reordered(told: Told) -> None:
     """Tell which words have another place in the second sentence, if nothing told says so."""
     is_all, kinds = told.both.differ and len(told.differences) != 1, ("word", "name", "pronoun")
     words = [token for token in told.texts.shuffled(*kinds) if token.kind != "pronoun" or not told.differences]
-    if is_all and not words:  # "May 3" and "3 May" have equal graphs
-        words = told.texts.shuffled(*kinds, "quantity")
+    words = words or (told.texts.shuffled(*kinds, "quantity") if is_all else [])  # "May 3", "3 May": equal graphs
     if not words or not {each.aspect for each in told.differences}.isdisjoint({"role", "order", "form"}):
         return
-    frames = listed(dict.fromkeys(frame for _, frame in told.both.moved_arguments if frame and is_all))
+    frames = listed(frame for _, frame in told.both.moved_arguments if frame and is_all)
     text = f"words that both have come in another order: {spans(told, 0, words)}"
     text += f", and the parser reads other roles in {frames}" if frames else ""
-    told.add("order" if is_all else "form", ("srl",), text)
+    if parts := told.both.switched:
+        text = f"{joined([_part(told, stems) for stems in parts])} change places"
+    told.add("order" if is_all or parts else "form", ("srl",), text)
 
 
 def _forms(told: Told) -> None:

@@ -283,16 +283,12 @@ class ComparedTexts:
 
     def _take_places(self, parts: tuple[list[str], list[str]]) -> bool:
         """Return whether each of two parts stands beside what was beside the other, not beside what was beside it."""
-        orders = [["", *(token.stem for token in side if token.kind != "grammar"), ""] for side in self.tokens]
+        orders = [[token.stem for token in side if token.kind != "grammar"] for side in self.tokens]
         bare = [[stem for stem in stems if stem != "and"] for stems in orders]
         spans = [stems[stems.index(part[0]) :][: len(part)] for part, stems in product(parts, bare)]
         if spans != [parts[0], parts[0], parts[1], parts[1]]:
             return False  # "Ann taught Ben French", "Ben learned French from Ann"
-        a, b, x, y = (
-            {("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])}
-            for part, stems in product(parts, orders)
-        )
-        other, same = [*(a & y), *(x & b)], [*(a & b), *(x & y)]
+        other, same = ([*each[0], *each[1]] for each in self.beside(parts))
         ends = [self.token(0, part[-1]) for part in parts]
         content = [[token.stem for token in side if token.has_content] for side in self.tokens]
         adjoin = any(abs(stems.index(ends[0].stem) - stems.index(ends[1].stem)) == 1 for stems in content)
@@ -300,6 +296,15 @@ class ComparedTexts:
             return False  # "dropped the meat", "the meat was dropped"
         # As many: "to Rome and in 2011 to Oslo", but not the start of "the aide Jim" and of "Jim, an aide".
         return len(other) > len(same) or (len(other) == len(same) and any(stem for _, stem in other))
+
+    def beside(self, parts: tuple[list[str], list[str]]) -> tuple[list[set[tuple[str, str]]], ...]:
+        """Return the neighbours that each of two parts takes over from the other, and those that it keeps."""
+        orders = [["", *(token.stem for token in side if token.kind != "grammar"), ""] for side in self.tokens]
+        a, b, x, y = (
+            {("before", stems[stems.index(part[0]) - 1]), ("after", stems[stems.index(part[-1]) + 1])}
+            for part, stems in product(parts, orders)
+        )
+        return [a & y, x & b], [a & b, x & y]
 
     def differ_in_words(self, but: Collection[str] = ()) -> bool:
         """Return whether a sentence has words, other than those of grammar and some more, that the other lacks."""
