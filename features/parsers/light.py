@@ -1,6 +1,6 @@
-"""Encoders of word pieces with linear maps, without sentence-transformers: importing that takes four seconds.
+"""Encoders of word pieces, trees or spans without sentence-transformers: importing that takes four seconds.
 
-    word pieces ──> BERT ──> mean ──> unit length ──> linear map, or modules of facetflow
+    word pieces ──> BERT ──> mean ──> unit length, linear map, or modules of facetflow, which read a structure, too
 
 For commands on a few texts. Embeddings equal the library's up to rounding. Imports torch: load it only with a model.
 """

@@ -137,7 +137,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: b
     hide_progress_bars()
     try:
         model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=FULL_PRECISION)
-        require_vocabulary(model)
+        require_complete(model)
     except Exception as error:  # the library passes on what its parts raise: OSError, KeyError, safetensors' own
         raise ModelNotLoaded(
             f"sentence-transformers cannot load {settings.model!r} from {str(folder)!r}"
@@ -147,7 +147,7 @@ def _load(settings: EmbeddingSettings, folder: Path, _stamp: object, *, light: b
     return SentenceEncoder(model, settings.batch_size, settings.max_words, settings.precision == "bfloat16")
 
 
-def require_vocabulary(model: "SentenceTransformer") -> None:
+def require_complete(model: "SentenceTransformer") -> None:
     """Check that a model reads text and pools it, and that its tokenizers have words; raise a ValueError if not.
 
     transformers loads a folder that lacks the vocabulary without a word: every word is then unknown, and sentences of

@@ -15,7 +15,7 @@ from features.core.faults import BackboneUnfit, EncoderDamaged
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
-from features.parsers.sentence_encoder import FULL_PRECISION, TextEncoder, load_light, require_vocabulary
+from features.parsers.sentence_encoder import FULL_PRECISION, TextEncoder, load_light, require_complete
 from training.runs import training_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def load_encoder(folder: Path, *, device: str = "auto") -> "SentenceTransformer"
         kinds = {module["type"] for module in _modules(folder)}
         own = {kind: resolve_name(kind) for kind in kinds & _WITHOUT_LIBRARY.keys()}
         encoder = SentenceTransformer._load_with_module_classes(str(folder), own, **options)
-        require_vocabulary(encoder)
+        require_complete(encoder)
         _require_layers(encoder, folder)
     except Exception as error:  # libraries raise anything where a configuration has another form
         if system_number(error) not in {None, errno.ENOENT} or (why := _damage(error, folder)) is None:

@@ -26,13 +26,14 @@ from features.parsers.sentence_encoder import FULL_PRECISION
 from features.parsers.settings import DependencySettings, SrlSettings
 from training.data.labelled_pairs import LabelledPairs
 from training.data.pair_tables import apart
+from training.data.parses import Frames, Parses
 from training.encoders.backbone import Backbone, Tokens
 from training.encoders.learning import learn
 from training.encoders.loading import load_encoder, transformer_folder
 from training.encoders.pair_task import PairTable, PairTask, Prepared
 from training.encoders.running import Learnt, TrainingPlan, corpora_of, train_once, write_encoder
 from training.encoders.settings import PairSettings, check_dev, training_labels
-from training.encoders.structures import Structure, read_sentences
+from training.encoders.structures import read_sentences
 from training.jobs import Source, TrainingJob
 from training.loop.machine import prepare_machine
 from training.modules.calibration import NEEDED
@@ -42,7 +43,7 @@ from training.modules.structured_transformer import StructuredTransformer
 from training.progress import log
 
 SettingsT = TypeVar("SettingsT", bound=PairSettings)
-StructureT = TypeVar("StructureT", bound=Structure)
+StructureT = TypeVar("StructureT", bound=Parses | Frames)
 TransformerT = TypeVar("TransformerT", bound=StructuredTransformer)
 
 
@@ -109,7 +110,11 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         return transformer
 
     def digest_of_parser(
-        self, parses: Structure, parser: DependencySettings | SrlSettings, option: str, identity: Callable[[], str]
+        self,
+        parses: Parses | Frames,
+        parser: DependencySettings | SrlSettings,
+        option: str,
+        identity: Callable[[], str],
     ) -> str:
         """Return the digest of the parser of the finished encoder, if it is the one that made the parses.
 

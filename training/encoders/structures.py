@@ -5,7 +5,7 @@ sentences ── StructuredTransformer.preprocess ──┬── Tokens        
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from features.sentences import normalise
-from training.data.parses import Frames, Parses
+from training.data.parses import ParsedSentences
 from training.encoders.backbone import Tokens, padded, starts_of
 from training.modules.structured_transformer import StructuredTransformer
 from training.progress import with_progress
 
 _AT_ONCE = 512  # sentences
-
-Structure: TypeAlias = Parses | Frames
-"""Structure of sentences in a release, looked up by text."""
 
 
 class Structures:
@@ -52,7 +49,7 @@ class Structures:
 
 
 def read_sentences(
-    transformer: StructuredTransformer, texts: Sequence[str], parses: Structure, further: Sequence[str] = ()
+    transformer: StructuredTransformer, texts: Sequence[str], parses: ParsedSentences, further: Sequence[str] = ()
 ) -> tuple[Tokens, Structures]:
     """Return word pieces and structure of the sentences to train on, and of further ones that choose the model."""
     inputs = [*texts, *further]

@@ -45,7 +45,7 @@ def tell_quantities(told: Told) -> None:
     for named, rest in zip(told.named, (left, right), strict=True):
         named.extend(token for each in rest for token in each.tokens if token.kind == "quantity")
     left, right = (
-        [each for each in ours if _only(told, n, each, theirs)]
+        [each for each in ours if _is_only(told, n, each, theirs)]
         for n, (ours, theirs) in enumerate(((left, right), (right, left)))
     )
     if len(left) == len(right) == 1 and _look_alike(left[0], right[0]):
@@ -88,7 +88,7 @@ def _cut_otherwise(told: Told, a: Quantity, b: Quantity) -> bool:
     return len(a.tokens) != len(b.tokens) and left == right
 
 
-def _only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> bool:
+def _is_only(told: Told, side: int, quantity: Quantity, others: Sequence[Quantity]) -> bool:
     """Return whether the other sentence lacks a number of a quantity or has it of something else."""
     ours, theirs = (Counter(token.stem for token in told.texts.tokens[which]) for which in (side, 1 - side))
     theirs |= Counter(part for stem in theirs for part in re.split("[/-]0?", stem))  # 1990 in 4/5/1990, 1990-05-04

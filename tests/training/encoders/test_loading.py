@@ -69,7 +69,7 @@ def test_an_error_about_something_else_is_not_put_down_to_a_configuration_that_w
     def refuse(*_):
         raise error
 
-    monkeypatch.setattr("training.encoders.loading.require_vocabulary", refuse)
+    monkeypatch.setattr("training.encoders.loading.require_complete", refuse)
     with pytest.raises(type(error), match=str(error)):
         load_encoder(folder)
 
