@@ -120,7 +120,7 @@ def test_every_way_in_uses_the_same_compiled_kernels(amr, label_vectors, no_vect
 
 
 def test_what_asks_to_stop_while_a_kernel_is_compiled_is_heard_once_it_is(monkeypatch):
-    heard = []
+    heard, njit = [], numba.njit
     compile_extra = numba.core.compiler.compile_extra
 
     def interrupted(*arguments, **options):
@@ -129,6 +129,7 @@ def test_what_asks_to_stop_while_a_kernel_is_compiled_is_heard_once_it_is(monkey
         return compile_extra(*arguments, **options)
 
     monkeypatch.setattr(numba.core.compiler, "compile_extra", interrupted)
+    monkeypatch.setattr(numba, "njit", lambda function, **_: njit(function))  # in no cache, from which a run is silent
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:
         assert kernel(lambda x: 2 * x)(1) == 2
