@@ -1,7 +1,7 @@
-"""The tables of the S3BERT paper (Opitz & Frank 2022) for the systems of facetflow: Tables 2, 3 and 4.
+"""The tables of the S3BERT paper (Opitz & Frank 2022) for the systems of facetflow: Tables 2, 3, 4 and 7.
 
     python benchmarks/s3bert_paper.py --data FOLDER                  the encoder that comes with facetflow
-    python benchmarks/s3bert_paper.py --data FOLDER --encoder FOLDER --out docs/results
+    python benchmarks/s3bert_paper.py --data FOLDER --seeds RUN/encoder RUN/encoder RUN/encoder --out docs/results
 
     FOLDER/bamboo/sts/orig.test.txt.gz         STS benchmark, test pairs
            sick/SICK_test_annotated.txt.gz     SICK, test pairs
@@ -9,24 +9,30 @@
            ukp_aspect/UKP_ASPECT.tsv           UKP ASPECT
 
 Systems: shared words, the paper's metrics on graphs that the embedded parser makes of the sentences, the start model,
-the encoder, and the mean of its facets. Correlations are Spearman's, as in the paper. With `--out` each table is also
-written as a CSV file. Five minutes of one core; `--limit 100` tries it on 100 pairs of each set.
+the encoder, and the mean of its facets. Correlations are Spearman's, as in the paper. `--seeds` adds the mean of
+trainings that differ in their seed alone, with the standard deviation. With `--out` each table is also written as a CSV
+file. Five minutes of one core, two more for each seed; `--limit 100` tries it on 100 pairs of each set.
 """
 
 import argparse
 import csv
 import io
 import os
+import sys
 import timeit
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a shared machine, threads wait for each other
 
 import numpy as np
 import polars as pl
+from project_commands import spread
 
 import facetflow
 from facetflow import metrics
@@ -41,40 +47,53 @@ from training.similarity import cosines, spearman
 YEARS = {f"sts{year}": f"sts12_16/20{year}/*.test.tsv.gz" for year in range(12, 17)}
 SETS = {"stsb": "bamboo/sts/orig.test.txt.gz", "sick": "sick/SICK_test_annotated.txt.gz", **YEARS}
 SETS["ukp_aspect"] = "ukp_aspect/UKP_ASPECT.tsv"
-WORDS, START, ENCODER, MEAN = "shared words", "start model", "encoder", "mean of its facets"
+WORDS, START, ENCODER, MEAN, SEEDS = "shared words", "start model", "encoder", "mean of its facets", "seeds"
 METRICS = ("smatch", "concepts", "wlk", "wwlk")
 REPEATS, DIVISIONS, FOLDS = 2, 10, 4
-Columns = Mapping[str, np.ndarray]
+Columns = Mapping[str, np.ndarray]  # what a system says of pairs, (n_pairs, n_seeds)
+Slices = Mapping[str, slice]  # the columns of a system among those of all
+Seeds = Sequence[tuple[Any, FacetLayout]]  # encoders that differ in their seed alone
 PAPER = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))  # by table and row
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
-    parser.add_argument("--encoder", type=Path, help="folder of an S3BERT; by default the one in the package")
-    parser.add_argument("--start", default="all-MiniLM-L6-v2", help="its start model")
+    parser.add_argument("--encoder", help="name or folder of an S3BERT; by default the one in the package")
+    parser.add_argument(
+        "--seeds", type=Path, nargs="+", default=[], help="folders of an S3BERT trained with other seeds"
+    )
+    parser.add_argument("--start", default="all-MiniLM-L6-v2", help="their start model")
     parser.add_argument("--out", type=Path, help="folder for the tables as CSV")
     parser.add_argument("--limit", type=int, help="this many pairs of each set, evenly spaced")
     arguments = parser.parse_args()
-    encoder = facetflow.load_encoder(arguments.encoder, device="cpu")
-    start, layout = facetflow.load_encoder(locate(arguments.start), device="cpu"), FacetLayout.load(encoder.folder)
+    start = facetflow.load_encoder(locate(arguments.start), device="cpu")
+    encoders = {ENCODER: [load(arguments.encoder)]}
+    if arguments.seeds:
+        encoders[f"{len(arguments.seeds)} {SEEDS}"] = [load(folder) for folder in arguments.seeds]
     sets = {name: read(name, arguments.data, arguments.limit) for name in SETS}
-    times = measure_times(sets["stsb"], start, encoder)
+    times = measure_times(sets["stsb"], start, encoders[ENCODER][0][0])
     systems, facets = {}, {}
     for name, rated in sets.items():
-        systems[name], facets[name] = similarities(rated, start, encoder, layout)
-    bootstrap = Bootstrap()
+        systems[name], facets[name] = similarities(rated, start, encoders)
+    columns, bootstrap = slices(systems["stsb"]), Bootstrap()
     drawn = {
         name: correlate(stack(systems[name]), rated.scores, in_groups(bootstrap.of(rated.name), rated.texts_a))
         for name, rated in sets.items()
     }
     table = pl.read_csv(arguments.data / SETS["ukp_aspect"], separator="\t", quote_char=None)
     ukp = sets["ukp_aspect"], few(table["topic"].to_numpy(), arguments.limit), systems["ukp_aspect"]
-    show(arguments, "similarity", *table_2(times, drawn))
-    header, rows = table_of_years(list(systems["stsb"]), drawn)
-    show(arguments, "years", header, [row for row in rows if row[0] in (START, ENCODER, MEAN)])
-    show(arguments, "arguments", *table_3(*ukp, drawn["ukp_aspect"]))
-    show(arguments, "facets", *table_4(sets["stsb"].scores, systems["stsb"][ENCODER], facets["stsb"]))
+    show(arguments, "similarity", *table_2(times, columns, drawn))
+    of_models = {name: columns[name] for name in list(columns)[list(columns).index(START) :]}
+    show(arguments, "years", *table_of_years(of_models, drawn))
+    show(arguments, "arguments", *table_3(*ukp, columns, drawn["ukp_aspect"]))
+    show(arguments, "facets", *table_4(sets["stsb"].scores, systems["stsb"], facets["stsb"]))
+    show(arguments, "examples", *table_7(start, *encoders[ENCODER][0]))
+
+
+def load(name: str | None) -> tuple[Any, FacetLayout]:
+    encoder = facetflow.load_encoder(name, device="cpu")
+    return encoder, FacetLayout.load(encoder.folder)
 
 
 def few(items: Sequence[Any] | np.ndarray, limit: int | None) -> np.ndarray:
@@ -88,17 +107,22 @@ def read(name: str, data: Path, limit: int | None) -> EvaluationPairs:
     return EvaluationPairs(rated.name, a.tolist(), b.tolist(), scores, labels.tolist())
 
 
-def similarities(rated: EvaluationPairs, start, encoder, layout: FacetLayout) -> tuple[Columns, Columns]:
-    """Return the similarity of each pair by each system, and by each facet of the encoder, (n_pairs,) each."""
+def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -> tuple[Columns, Mapping[str, Columns]]:
+    """Return the similarity of each pair by each system, and by each facet of the encoders."""
     sides = rated.texts_a, rated.texts_b
     texts, where = np.unique([*rated.texts_a, *rated.texts_b], return_inverse=True)  # each is parsed and encoded once
-    left, right = np.split(encoder.encode(texts.tolist())[where], 2)
-    facets = dict(zip(layout.names, layout.similarities(left, right).T, strict=True))
     measured = metrics.measure(*(side.tolist() for side in np.split(np.array(parse(texts.tolist()), object)[where], 2)))
-    systems = {WORDS: shared_words(*sides)} | {name: measured[name].to_numpy() for name in METRICS}
-    systems |= {START: start.similarity(*sides), ENCODER: cosines(left, right)}
-    systems[MEAN] = np.mean([*facets.values()], axis=0)
-    return systems, facets | {RESIDUAL: cosines(left[:, layout.residual], right[:, layout.residual])}
+    singles = {WORDS: shared_words(*sides)} | {name: measured[name].to_numpy() for name in METRICS}
+    singles[START] = start.similarity(*sides)
+    systems, facets = {name: values[:, None] for name, values in singles.items()}, {}
+    for name, seeds in encoders.items():
+        embedded = [(layout, *np.split(encoder.encode(texts.tolist())[where], 2)) for encoder, layout in seeds]
+        systems[name] = np.stack([cosines(left, right) for _, left, right in embedded], axis=1)
+        each = np.stack([layout.similarities(left, right) for layout, left, right in embedded], axis=2)
+        systems[MEAN if name == ENCODER else f"{name}: mean of facets"] = each.mean(axis=1)
+        beside = [cosines(left[:, layout.residual], right[:, layout.residual]) for layout, left, right in embedded]
+        facets[name] = dict(zip(seeds[0][1].names, each.swapaxes(0, 1), strict=True)) | {RESIDUAL: np.stack(beside, 1)}
+    return systems, facets
 
 
 def parse(texts: Sequence[str]) -> list[str]:
@@ -115,7 +139,13 @@ def shared_words(a: Sequence[str], b: Sequence[str]) -> np.ndarray:
 
 
 def stack(columns: Columns) -> np.ndarray:
-    return np.stack(list(columns.values()), axis=1)
+    return np.concatenate(list(columns.values()), axis=1)
+
+
+def slices(columns: Columns) -> Slices:
+    """Return where the columns of each system are in those of `stack`."""
+    ends = np.cumsum([values.shape[1] for values in columns.values()])
+    return {name: slice(end - columns[name].shape[1], end) for name, end in zip(columns, ends, strict=True)}
 
 
 def measure_times(rated: EvaluationPairs, start, encoder) -> dict[str, str]:
@@ -138,41 +168,42 @@ def timed(call: Callable[[], object]) -> float:
     return min(timeit.repeat(call, number=1, repeat=REPEATS))
 
 
-def hundred(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f}"
+def hundreds(values: Sequence[float | None]) -> str:
+    """Return the mean of the seeds' scores, and its deviation, × 100; nothing where one is undefined."""
+    return "" if None in values else spread([100 * value for value in values], digits=1)
 
 
-def scored(drawn: Drawn | None, column: int) -> str:
-    """Return the score of a system with its interval, × 100; nothing where it is undefined."""
-    if drawn is None:
+def scored(drawn: Drawn | None, column: slice) -> str:
+    """Return the score of a system with its interval over pairs, × 100; nothing where it is undefined."""
+    if drawn is None or not (text := hundreds(drawn.scores[column])):
         return ""
-    ends = drawn.interval(column)
-    return hundred(drawn.scores[column]) + (f" ({hundred(ends['low'])} to {hundred(ends['high'])})" if ends else "")
+    mean = float(np.mean(drawn.scores[column]))
+    ends = replace(drawn, scores=[mean], draws=drawn.draws[:, column].mean(axis=1, keepdims=True)).interval()
+    return text + (f" ({100 * ends['low']:.1f} to {100 * ends['high']:.1f})" if ends else "")
 
 
-def table_2(times, drawn) -> tuple[list[str], list[list]]:
+def table_2(times, columns: Slices, drawn) -> tuple[list[str], list[list]]:
     rows = []
-    for column, (name, seconds) in enumerate(times.items()):
-        values = [scored(drawn[known], column) for known in ("stsb", "sick")]
-        rows.append([name, seconds, *values, *PAPER["table_2"].get(name, [""] * 3)])
-    columns = ["seconds", "STSb", "SICK", "paper: time", "paper: STSb", "paper: SICK"]
-    return ["system", *columns], rows
+    for name, column in columns.items():
+        values = [scored(drawn[rated], column) for rated in ("stsb", "sick")]
+        rows.append([name, times.get(name, ""), *values, *PAPER["table_2"].get(name, [""] * 3)])
+    return ["system", "seconds", "STSb", "SICK", "paper: time", "paper: STSb", "paper: SICK"], rows
 
 
-def table_of_years(names, drawn) -> tuple[list[str], list[list]]:
+def table_of_years(columns: Slices, drawn) -> tuple[list[str], list[list]]:
     mean = Drawn.average([drawn[year] for year in YEARS])
     rows = [
-        [name, *(hundred(drawn[year].scores[column]) for year in YEARS), scored(mean, column)]
-        for column, name in enumerate(names)
+        [name, *(hundreds(drawn[year].scores[column]) for year in YEARS), scored(mean, column)]
+        for name, column in columns.items()
     ]
     return ["system", *(year.upper() for year in YEARS), "mean"], rows
 
 
-def table_3(rated, topics, systems, drawn) -> tuple[list[str], list[list]]:
+def table_3(rated, topics, systems: Columns, columns: Slices, drawn) -> tuple[list[str], list[list]]:
     similar, rows = np.isin(rated.labels, ["SS", "HS"]), []
-    for column, (name, values) in enumerate(systems.items()):
-        scores = scored(drawn, column), hundred(across_topics(values, similar, topics))
-        rows.append([name, *scores, *PAPER["table_3"].get(name, [""] * 2)])
+    for name, values in systems.items():
+        f1 = hundreds([across_topics(seed, similar, topics) for seed in values.T])
+        rows.append([name, scored(drawn, columns[name]), f1, *PAPER["table_3"].get(name, [""] * 2)])
     return ["system", "Spearman", "macro F1", "paper: Spearman", "paper: macro F1"], rows
 
 
@@ -203,13 +234,47 @@ def macro_f1(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) ->
     return (positive + negative) / 2
 
 
-def table_4(ratings: np.ndarray, whole: np.ndarray, facets: Columns) -> tuple[list[str], list[list]]:
-    columns = [spearman(stack(facets), other) for other in (ratings, whole)]
-    rows = [
-        [facet, *map(hundred, row), *PAPER["table_4"].get(facet, [""] * 2)]
-        for facet, *row in zip(facets, *columns, strict=True)
-    ]
-    return ["facet", "human", "encoder", "paper: human", "paper: encoder"], rows
+def table_4(ratings: np.ndarray, systems: Columns, facets: Mapping[str, Columns]) -> tuple[list[str], list[list]]:
+    rows = {facet: [facet] for facet in facets[ENCODER]}
+    for name, columns in facets.items():
+        for facet, values in columns.items():
+            rows[facet].append(hundreds(spearman(values, ratings)))
+            by_encoder = zip(values.T, systems[name].T, strict=True)
+            rows[facet].append(hundreds([spearman(one[:, None], whole)[0] for one, whole in by_encoder]))
+    header = [f"{name}: {other}" for name in facets for other in ("ratings", "whole")]
+    paper = PAPER["table_4"]
+    return ["facet", *header, "paper: ratings", "paper: whole"], [[*row, *paper[facet]] for facet, row in rows.items()]
+
+
+def table_7(start, encoder, layout: FacetLayout) -> tuple[list[str], list[list]]:
+    """Return the paper's examples: similarities, and of its notable facets what is predicted, and measured."""
+    rows = []
+    for example in PAPER["table_7"]:
+        a, b = example["a"], example["b"]
+        left, right = encoder.encode([a]), encoder.encode([b])
+        predicted = dict(zip(layout.names, layout.predictions(layout.similarities(left, right))[0], strict=True))
+        measured = metrics.measure(parse([a]), parse([b]))
+        facets = [f"{name} {predicted[name]:.2f} ({measured[name][0]:.2f})" for name in example["facets"]]
+        of_paper = [f"{name} {value:.2f}" for name, value in example["facets"].items()]
+        whole = [f"{model.similarity([a], [b])[0]:.2f}" for model in (start, encoder)]
+        rows.append(
+            [
+                f"{a} / {b}",
+                *whole,
+                ", ".join(facets),
+                *(f"{value:.2f}" for value in example["whole"]),
+                ", ".join(of_paper),
+            ]
+        )
+    return [
+        "pair",
+        START,
+        ENCODER,
+        "facets: predicted (measured)",
+        "paper: SBERT",
+        "paper: S3BERT",
+        "paper: facets",
+    ], rows
 
 
 def show(arguments: argparse.Namespace, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -217,7 +282,8 @@ def show(arguments: argparse.Namespace, name: str, header: Sequence[str], rows: 
     csv.writer(text, lineterminator="\n").writerows([header, *rows])
     print(f"{name}\n{text.getvalue()}", flush=True)
     if arguments.out is not None:
-        given = " --encoder FOLDER" * bool(arguments.encoder) + f" --limit {arguments.limit}" * bool(arguments.limit)
+        given = " --encoder FOLDER" * bool(arguments.encoder) + " --seeds" * bool(arguments.seeds)
+        given += " FOLDER" * len(arguments.seeds) + f" --limit {arguments.limit}" * bool(arguments.limit)
         command = f"# python benchmarks/s3bert_paper.py --data FOLDER{given}\n"
         arguments.out.mkdir(parents=True, exist_ok=True)
         (arguments.out / f"s3bert_paper_{name}.csv").write_text(command + text.getvalue(), encoding="utf-8")
