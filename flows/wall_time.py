@@ -47,9 +47,8 @@ class WallTime:
     def parts(self) -> dict[str, float]:
         """Return part → seconds so far, in order of their begin; `total`, the sum of the others, comes last."""
         self._count()
-        ordered = {name: seconds for name, seconds in self._parts.items() if name != "other"}
-        ordered["other"] = self._parts.get("other", 0.0)
-        rounded = {name: round(seconds, 3) for name, seconds in ordered.items()}
+        rounded = {name: round(seconds, 3) for name, seconds in self._parts.items()}
+        rounded["other"] = rounded.pop("other")
         return rounded | {"total": round(sum(rounded.values()), 3)}
 
     def _count(self) -> None:
