@@ -136,7 +136,7 @@ class Build:
         self.unembedded = 0
         self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process(), number=number)
         self.facts = FactKeeper(settings, store, self.begun, progress.history)
-        self._artifacts = BuildArtifacts(outbox, self.facts, progress.history)
+        self._artifacts = BuildArtifacts(outbox, self.facts)
         progress.on_tick = self._look
 
     def run(self, *, only_failed: bool, deep: bool) -> RunRecord:

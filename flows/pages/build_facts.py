@@ -75,7 +75,7 @@ class FactKeeper:
     def __init__(self, settings: Project, store: Store, record: RunRecord, history: BuildHistory) -> None:
         self._settings = settings
         self._store = store
-        self._history = history
+        self.history = history
         self._before: Release | None = None
         with suppress(IndexError, StoreError):  # none yet; an unreadable one stops the build where it matters
             self._before = store.releases()[-1]
@@ -118,7 +118,7 @@ class FactKeeper:
             }
             for stage in plan.stages
         ]
-        self._history.plan(
+        self.history.plan(
             ShardHistory(item.stage, item.shard, rows[item.stage][item.shard].rows, str(item.reason)) for item in work
         )
 
@@ -177,7 +177,7 @@ class FactKeeper:
     def _write(self) -> None:
         self._written = time.monotonic()
         self.facts.written = now()
-        self.facts.shards = [asdict(shard) for shard in self._history.values()]
+        self.facts.shards = [asdict(shard) for shard in self.history.values()]
         if self._writable:  # warned once
             self._writable = write_facts(self._settings, self.facts)
 

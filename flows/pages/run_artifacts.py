@@ -21,7 +21,7 @@ from features.core.wording import counted
 from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
-from flows.watching.shard_history import ENDED, BuildHistory, ShardHistory
+from flows.watching.shard_history import ENDED, ShardHistory
 from training.evaluation.run import METRICS_FILE, REPORT_FILE
 from training.evaluation.seen import tell_choice
 from training.evaluation.suites import score_tables
@@ -38,19 +38,18 @@ _ORDER = {"failed": 0, "left out": 1, "running": 2}
 class BuildArtifacts:
     """Shows a build while it runs."""
 
-    def __init__(self, outbox: Outbox, facts: FactKeeper, history: BuildHistory) -> None:
+    def __init__(self, outbox: Outbox, facts: FactKeeper) -> None:
         self._outbox = outbox
         self._facts = facts
-        self._history = history
         self._name = facts.facts.project
         self._share: float | None = None
         self._shards_shown = 0.0
 
     def look(self, *, ended: bool = False) -> None:
         """Show the progress of the build; called a few times a second."""
-        if not self._outbox.open or not (shards := self._history.values()):
+        if not self._outbox.open or not (shards := self._facts.history.values()):
             return
-        share = round(100 * self._history.share, 1)
+        share = round(100 * self._facts.history.share, 1)
         if ended or share != self._share:
             self._share = share
             self._outbox.show(_progress(self._name, share, shards))
