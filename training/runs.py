@@ -42,7 +42,6 @@ from training.writing import read_json
 ENCODER = "encoder"
 """Folder of the encoder within a run."""
 TRAINING_JOB = "train.json"
-"""Training job of a run."""
 TRAINING_LOCK = "train.lock"
 """Lock file in the folder of a run, held by the process that trains there."""
 TRAINING_FILE = "training.json"

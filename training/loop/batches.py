@@ -5,8 +5,7 @@ batches, sorted by length within a window, divided into batches, and the batches
 and depends only on the seed. A single window would give every epoch, and every seed, the same batches, so few pairs are
 divided into several small ones. Pairs of one sentence a stay together: it is encoded once, and they can be compared.
 
-Facets are learnt from mixed lengths: half a point better where dev pairs share sentences with those to train on, and
-no worse elsewhere, for a seventh more time (docs/results/s3bert.md).
+Facets are learnt from mixed lengths (docs/results/s3bert.md says why).
 """
 
 import math

@@ -19,9 +19,7 @@ from pydantic.dataclasses import dataclass
 LEAST_PAIRS = 50
 """Minimum number of dev pairs."""
 LEAST_OF_A_LABEL = 10
-"""Minimum number of dev pairs of each label."""
 NEEDED = f"{LEAST_PAIRS} dev pairs, {LEAST_OF_A_LABEL} of each label"
-"""Both minimums, for messages."""
 _CHI_SQUARED = 3.841  # 95 % quantile, one degree of freedom
 
 

@@ -18,9 +18,8 @@ relations at once. The product depends on the form of the W_r:
     full       edges are grouped in blocks of one relation: (blocks, 16, d) @ (blocks, d, width)
 
 Differences from the papers: the self-loop is one more relation and counts in the number of edges into i, whereas
-Schlichtkrull et al. add W_0 hᵢ undivided; the message of a word to itself has weight 1 / (degree + 1). Peng et al. have
-nodes of width 512, a matrix for each relation, and tune the whole BERT; an encoder of kind `rgcn` has width 256, 8
-bases, and the last two layers of a MiniLM, unless its settings say otherwise (docs/concepts/dependency_trees.md).
+Schlichtkrull et al. add W_0 hᵢ undivided; the message of a word to itself has weight 1 / (degree + 1). Those of the
+settings are in docs/concepts/dependency_trees.md.
 """
 
 from dataclasses import dataclass
