@@ -17,7 +17,6 @@ All are batch first, int64, and 0 is padding.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,42 +78,6 @@ def spans_of(parse: Parse) -> list[Span]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class SpanChoice:
-    """Which spans an encoder sees: those of the tagger, or substitutes to compare them with.
-
-    Draws depend only on words and seed: a sentence has the same spans in training and whenever it is encoded.
-    """
-
-    # `tagged` are those of the tagger; `random` are equally many with as many words each, drawn from the whole
-    # sentence; `continuous` the same as runs of words
-    drawn: Drawn = "tagged"
-    harmed: float = 0.0  # share of the spans that are corrupted, in [0, 1]; a larger one includes a smaller one
-    harm: Harm = "dropped"  # they are left out; or `moved`: the argument is at a random place, the predicate stays
-    seed: int = 0  # seed of all draws
-
-    def spans(self, parse: Parse) -> list[Span]:
-        """Return the spans of a sentence that the encoder sees."""
-        spans, words = spans_of(parse), parse["words"]
-        if self.harmed:
-            spans = self._spoilt(spans, words)
-        if self.drawn == "tagged":
-            return spans
-        random = random_of(words, self.seed)
-        return [Span(span.role, (), _draw(len(span.words), len(words), self.drawn, random)) for span in spans]
-
-    def _spoilt(self, spans: Sequence[Span], words: Sequence[str]) -> list[Span]:
-        chosen = random_of(words, self.seed, 1).random(len(spans)) < self.harmed
-        if self.harm == "dropped":
-            return [span for span, hit in zip(spans, chosen, strict=True) if not hit]
-        random = random_of(words, self.seed, 2)
-        moved = [_draw(len(span.argument), len(words), "continuous", random) for span in spans]
-        return [
-            span._replace(argument=other) if hit else span
-            for span, other, hit in zip(spans, moved, chosen, strict=True)
-        ]
-
-
 def _draw(count: int, total: int, drawn: Drawn, random: np.random.Generator) -> tuple[int, ...]:
     if drawn == "random":
         return tuple(sorted(random.choice(total, size=count, replace=False).tolist()))
@@ -137,35 +100,21 @@ def word_starts(text: str, words: Sequence[str]) -> list[int]:
     return starts
 
 
-def seen_spans(
-    text: str, parse: Parse | None, pieces: Pieces, choice: SpanChoice
-) -> list[tuple[Span, tuple[int, ...]]]:
-    """Return the spans of a normalised sentence that have a piece, each with the places of its pieces, ascending.
-
-    A sentence that the tagger rejects has no spans.
-    """
-    if parse is None or not (spans := choice.spans(parse)):
-        return []
-    words = zip(parse["words"], word_starts(text, parse["words"]), strict=True)
-    of_word = places_of_words(pieces, ((start, start + len(word)) for word, start in words))
-    seen = []
-    for span in spans:
-        positions = sorted({place for word in span.words for place in of_word[word]})
-        if positions:
-            seen.append((span, tuple(positions)))
-    return seen
-
-
 def _padded(rows: Sequence[Sequence[int]]) -> Tensor:
     return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True)
 
 
 class Spans(Structure):
-    """The predicate-argument spans of sentences.
+    """The predicate-argument spans of sentences: those of the tagger, or substitutes to compare them with.
 
-    Tagger, predicates, precision and tags are as under [srl], the draws as in `SpanChoice`. The digest is that of the
-    tagger of its training frames (`weights_of`), and roles that did not occur in these share one number. Another tagger
-    has to be allowed; that is not saved.
+    Tagger, predicates, precision and tags are as under [srl]. The digest is that of the tagger of its training frames
+    (`weights_of`), and roles that did not occur in these share one number. Another tagger has to be allowed; that is
+    not saved.
+
+    If `drawn` is `random`, a sentence has equally many spans with as many words each, from anywhere in it;
+    `continuous` ones are runs of words. The share `harmed` of the spans, in [0, 1], is corrupted, and a larger one
+    includes a smaller one: they are `dropped`, or the argument is `moved` to a random place. Draws depend only on words
+    and seed: a sentence has the same spans in training and whenever it is encoded.
     """
 
     what = "spans"
@@ -196,7 +145,6 @@ class Spans(Structure):
         self.roles = list(roles)
         self.predicates, self.precision, self.tags = predicates, precision, tags
         self.drawn, self.harmed, self.harm, self.seed = drawn, harmed, harm, seed
-        self.choice = SpanChoice(drawn, harmed, harm, seed)
         self._numbers = LabelNumbers(roles)
 
     def parse_texts(self, texts: Sequence[str]) -> list[Parse | None]:
@@ -207,8 +155,8 @@ class Spans(Structure):
     def tensors(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> dict[str, Tensor]:
-        """Return the spans of a batch as tensors; a sentence without frames has none. Errors are as in `seen_spans`."""
-        every = [seen_spans(*sentence, self.choice) for sentence in zip(texts, parses, pieces, strict=True)]
+        """Return the spans of a batch as tensors; a sentence without frames has none. Errors are as in `seen`."""
+        every = [self.seen(*sentence) for sentence in zip(texts, parses, pieces, strict=True)]
         numbers = [[n for n, (_, positions) in enumerate(spans, start=1) for _ in positions] for spans in every]
         return {
             NUMBERS: _padded(numbers),
@@ -216,12 +164,48 @@ class Spans(Structure):
             ROLES: _padded([[self._numbers.number(span.role) for span, _ in spans] for spans in every]),
         }
 
+    def seen(self, text: str, parse: Parse | None, pieces: Pieces) -> list[tuple[Span, tuple[int, ...]]]:
+        """Return the spans of a normalised sentence that have a piece, each with the places of its pieces, ascending.
+
+        A sentence that the tagger rejects has no spans.
+        """
+        if parse is None or not (spans := self.chosen(parse)):
+            return []
+        words = zip(parse["words"], word_starts(text, parse["words"]), strict=True)
+        of_word = places_of_words(pieces, ((start, start + len(word)) for word, start in words))
+        seen = []
+        for span in spans:
+            positions = sorted({place for word in span.words for place in of_word[word]})
+            if positions:
+                seen.append((span, tuple(positions)))
+        return seen
+
+    def chosen(self, parse: Parse) -> list[Span]:
+        """Return the spans of a parsed sentence, corrupted and drawn as the encoder sees them."""
+        spans, words = spans_of(parse), parse["words"]
+        if self.harmed:
+            spans = self._spoilt(spans, words)
+        if self.drawn == "tagged":
+            return spans
+        random = random_of(words, self.seed)
+        return [Span(span.role, (), _draw(len(span.words), len(words), self.drawn, random)) for span in spans]
+
+    def _spoilt(self, spans: Sequence[Span], words: Sequence[str]) -> list[Span]:
+        hits = random_of(words, self.seed, 1).random(len(spans)) < self.harmed
+        if self.harm == "dropped":
+            return [span for span, hit in zip(spans, hits, strict=True) if not hit]
+        random = random_of(words, self.seed, 2)
+        moved = [_draw(len(span.argument), len(words), "continuous", random) for span in spans]
+        return [
+            span._replace(argument=other) if hit else span for span, other, hit in zip(spans, moved, hits, strict=True)
+        ]
+
     def named(
         self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
     ) -> list[list[tuple[Span, list[str]]]]:
         """Return the spans of a batch with their words, in the order of `span_weights`; arguments as of `tensors`."""
         return [
-            [(span, list(parse["words"])) for span, _ in seen_spans(text, parse, offsets, self.choice)] if parse else []
+            [(span, list(parse["words"])) for span, _ in self.seen(text, parse, offsets)] if parse else []
             for text, parse, offsets in zip(texts, parses, pieces, strict=True)
         ]
 

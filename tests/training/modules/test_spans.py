@@ -18,7 +18,7 @@ from features.sentences import normalise
 from training.encoders.loading import load_encoder
 from training.modules.parse import LabelNumbers, weights_of
 from training.modules.span_pooling import WEIGHTS, SpanPooling
-from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES, SpanChoice, Spans, seen_spans, spans_of
+from training.modules.spans import NUMBERS, ROLES, SPAN_PLACES, Spans, spans_of
 from training.modules.tagging_transformer import TaggingTransformer
 
 ODD = [
@@ -45,7 +45,13 @@ TOMATOES = {
     "span_starts": [0, 1, 2, 3],
     "span_ends": [1, 2, 3, 6],
 }
-TOY = Spans(tagger="toy", tagger_weights="", roles=["ARG0", "ARG1", "ARGM-LOC"])
+
+
+def toy(**drawn):
+    return Spans(tagger="toy", tagger_weights="", roles=["ARG0", "ARG1", "ARGM-LOC"], **drawn)
+
+
+TOY = toy()
 
 
 def words_of(spans):
@@ -90,7 +96,6 @@ def test_an_argument_goes_on_elsewhere_and_a_predicate_without_arguments_is_no_s
 
 def test_words_find_their_pieces_as_a_loop_over_characters_finds_them():
     random = np.random.default_rng(0)
-    choice = SpanChoice()
     for text in ODD[:6] + ODD[10:]:
         text = normalise(text)  # noqa: PLW2901 - as the store has it
         words = split_words([text])[0]
@@ -101,7 +106,7 @@ def test_words_find_their_pieces_as_a_loop_over_characters_finds_them():
         cut = [(start, end) for start, end in itertools.pairwise(ends) if text[start:end].strip()]
         pieces = [(0, 0), *cut[:120], (0, 0)]
         parse = made_up(random, words)
-        found = seen_spans(text, parse, pieces, choice)
+        found = TOY.seen(text, parse, pieces)
         expected = []
         for span in spans_of(parse):
             characters, end = set(), 0
@@ -132,13 +137,13 @@ def test_a_batch_is_padded_with_zeros_and_a_span_without_a_piece_drops_out():
 
 def test_words_of_another_text_are_refused():
     with refused(OtherText):
-        seen_spans("He slices onions", TOMATOES, [(0, 2)], SpanChoice())
+        TOY.seen("He slices onions", TOMATOES, [(0, 2)])
 
 
 @pytest.mark.parametrize("drawn", ["random", "continuous"])
 def test_spans_that_are_drawn_are_as_many_as_long_and_always_the_same(drawn):
     tagged, again, other = (
-        words_of(SpanChoice(drawn, seed=seed).spans(TOMATOES)) for seed in (0, 0, 1)
+        words_of(toy(drawn=drawn, seed=seed).chosen(TOMATOES)) for seed in (0, 0, 1)
     )  # of the same words
     assert tagged == again != other
     assert [len(words) for words in tagged] == [2, 2, 4]
@@ -154,8 +159,8 @@ def test_spans_that_are_spoilt_are_the_share_that_is_asked_for_and_those_of_less
     whole = spans_of(parse)
     before = set(whole)
     for share in (0.5, 0.3, 0.1):
-        dropped = SpanChoice(harmed=share, harm="dropped").spans(parse)
-        moved = SpanChoice(harmed=share, harm="moved").spans(parse)
+        dropped = toy(harmed=share, harm="dropped").chosen(parse)
+        moved = toy(harmed=share, harm="moved").chosen(parse)
         assert len(dropped) == pytest.approx(200 * (1 - share), abs=25)
         assert set(whole) - set(dropped) < before
         before = set(whole) - set(dropped)
@@ -165,7 +170,7 @@ def test_spans_that_are_spoilt_are_the_share_that_is_asked_for_and_those_of_less
         kept = [span for span, other in zip(whole, moved, strict=True) if span == other]
         assert set(dropped) <= set(kept)
         assert len(kept) - len(dropped) < 10  # some are moved to where they were
-    assert SpanChoice(harmed=1.0).spans(parse) == []
+    assert toy(harmed=1.0).chosen(parse) == []
 
 
 @pytest.mark.parametrize("pooled", [True, False], ids=["with pooling", "spans only"])
