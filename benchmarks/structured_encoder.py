@@ -118,7 +118,7 @@ def _with_trees() -> tuple[list[Any], Callable[[Sequence[str]], list[Parse | Non
         max_seq_length=128,
     )
     width = transformer.get_embedding_dimension()
-    graph = GraphPooling(width, len(LabelNumbers(parser.labels)))
+    graph = GraphPooling(width, labels=len(LabelNumbers(parser.labels)))
     return [transformer, Pooling(width), graph, NodeCombination(width, graph.width)], lambda texts: list(
         parser.parse(texts)
     )

@@ -131,14 +131,12 @@ class GraphPooling(SavedModule):
     after affine and ReLU; without bases (`RelationalGraphLayer`) matrices are full.
     """
 
-    config_keys = ("token_width", "width", "labels", "layers", "bases", "dropout", "direction")
-
     def __init__(
         self,
         token_width: int,
-        labels: int,
         *,
         width: int = 256,
+        labels: int,
         layers: int = 1,
         bases: int | None = 8,
         dropout: float = 0.2,
@@ -169,8 +167,6 @@ class GraphPooling(SavedModule):
 
 class NodeCombination(SavedModule):
     """LayerNorm([mean pooling; mean of the nodes]), of these widths."""
-
-    config_keys = ("sentence_width", "node_width")
 
     def __init__(self, sentence_width: int, node_width: int) -> None:
         super().__init__()

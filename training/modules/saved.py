@@ -4,8 +4,9 @@ It has the methods that sentence-transformers calls, but is no subclass of its `
 """
 
 import json
+from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from safetensors.torch import load_model, save_model
 from torch import nn
@@ -14,15 +15,12 @@ _SETTINGS, _WEIGHTS = "config.json", "model.safetensors"
 
 
 class SavedModule(nn.Module):
-    """A module whose arguments are its configuration."""
-
-    config_keys: ClassVar[tuple[str, ...]]
-    """Names of its arguments, and of attributes with their values."""
+    """A module whose arguments are its configuration, and attributes of the same names."""
 
     def save(self, output_path: str, **_: Any) -> None:
         """Write arguments and weights."""
         folder = Path(output_path)
-        settings = {name: getattr(self, name) for name in self.config_keys}
+        settings = {name: getattr(self, name) for name in signature(type(self)).parameters}
         (folder / _SETTINGS).write_text(json.dumps(settings, indent=4), encoding="utf-8")
         save_model(self, str(folder / _WEIGHTS))
 

@@ -29,8 +29,6 @@ class SpanPooling(SavedModule):
     concatenated before the sum if `pooled`. Roles are counted with the one for unknown roles (`LabelNumbers`).
     """
 
-    config_keys = ("token_width", "sentence_width", "roles", "weights", "pooled")
-
     def __init__(
         self, token_width: int, sentence_width: int, roles: int, *, weights: SpanWeights = "learnt", pooled: bool = True
     ) -> None:

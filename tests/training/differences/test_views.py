@@ -41,7 +41,7 @@ def saved(tiny_encoder, tmp_path):
             max_words=100,
             random_trees=random_trees,
         )
-        modules = [transformer, Pooling(48), GraphPooling(48, labels, width=8, **graph), NodeCombination(48, 8)]
+        modules = [transformer, Pooling(48), GraphPooling(48, labels=labels, width=8, **graph), NodeCombination(48, 8)]
         SentenceTransformer(modules=modules, device="cpu").save_pretrained(
             str(tmp_path / "encoder"), create_model_card=False
         )

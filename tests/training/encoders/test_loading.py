@@ -169,7 +169,7 @@ def test_a_backbone_that_reads_trees_or_spans_is_refused(kind):
 def words_below(start, folder):
     """Save an encoder whose graph has words of the layer below the last one."""
     transformer = ParsingTransformer(start, words_below=1, parser="toy", parser_identity="toy", labels=["ROOT", "dep"])
-    modules = [transformer, Pooling(48), GraphPooling(48, 3, width=8), NodeCombination(48, 8)]
+    modules = [transformer, Pooling(48), GraphPooling(48, labels=3, width=8), NodeCombination(48, 8)]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(folder))
     return folder
 

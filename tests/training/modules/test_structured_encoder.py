@@ -53,7 +53,7 @@ def encoder(tiny_encoder, parser):
     transformer = ParsingTransformer(
         str(tiny_encoder), parser="en_core_web_md", parser_identity=parser.name, labels=parser.labels, max_seq_length=32
     )
-    graph = GraphPooling(48, len(LabelNumbers(parser.labels)), width=24, layers=2, bases=4)
+    graph = GraphPooling(48, labels=len(LabelNumbers(parser.labels)), width=24, layers=2, bases=4)
     return SentenceTransformer(modules=[transformer, Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
 
 
@@ -209,7 +209,7 @@ def test_a_batch_is_padded_with_zeros_and_a_sentence_without_a_parse_has_none():
 
 def test_the_mean_over_nodes_without_layers_is_that_of_the_words():
     torch.manual_seed(0)
-    pooling = GraphPooling(5, 3, width=4, layers=0).eval()
+    pooling = GraphPooling(5, labels=3, width=4, layers=0).eval()
     tokens = torch.randn(2, 4, 5)
     features = {
         "token_embeddings": tokens,
@@ -245,7 +245,7 @@ def test_with_one_label_all_edges_are_alike(encoder, parser):
     (tree,) = parser.parse(["two cats sleep in the park"])
     other = tree | {"relations": ["det"] * len(tree["relations"])}
     for labels, alike in ((1, True), (len(LabelNumbers(parser.labels)), False)):
-        graph = GraphPooling(48, labels, width=24, bases=4)
+        graph = GraphPooling(48, labels=labels, width=24, bases=4)
         alone = SentenceTransformer(modules=[encoder[0], Pooling(48), graph, NodeCombination(48, 24)], device="cpu")
         text = "two cats sleep in the park"
         first, second = (embed(alone, [text], {text: one}) for one in (tree, other))

@@ -88,8 +88,8 @@ class RgcnTraining(PairTraining[RgcnSettings, Parses]):
         parsing = self._parsing(self.structure)
         graph = GraphPooling(
             int(parsing.get_embedding_dimension()),
-            1 if settings.relations == "one" else len(LabelNumbers(parsing.structure.labels)),
             width=settings.width,
+            labels=1 if settings.relations == "one" else len(LabelNumbers(parsing.structure.labels)),
             layers=settings.graph_layers,
             bases=None if settings.bases == "full" else settings.bases,
             dropout=settings.graph_dropout,
