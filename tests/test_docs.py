@@ -180,7 +180,7 @@ def test_a_parser_of_ones_own_is_named_by_the_attributes_that_structures_have(ro
     page = (root / "docs/howto/publishing.md").read_text(encoding="utf-8")
     named = re.search(r"`encoder\.model\[0\]\.structure\.(\w+) = FOLDER` \(`(\w+)` for trees\)", page)
     assert named is not None
-    assert (named[1] in Spans.settings, named[2] in Trees.settings) == (True, True)
+    assert (named[1] in Spans.parsed_by, named[2] in Trees.parsed_by) == (True, True)
 
 
 def test_the_make_targets_are_documented_by_themselves(root: Path) -> None:

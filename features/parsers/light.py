@@ -7,6 +7,7 @@ For commands on a few texts. Embeddings equal the library's up to rounding. Impo
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Protocol
@@ -81,7 +82,8 @@ class LightEncoder(nn.Module):
         self.structure: Structure | None = None
         below = 0
         if structure is not None:
-            self.structure = structure(**{name: reading.pop(name) for name in structure.settings if name in reading})
+            arguments = signature(structure).parameters.keys() & reading.keys()
+            self.structure = structure(**{name: reading.pop(name) for name in arguments})
             below = reading.pop("words_below", 0)
         self.max_seq_length: int = reading.pop("max_seq_length", None) or self.tokenizer.model_max_length
         _require(reading.items() <= _READING.items())

@@ -118,10 +118,6 @@ class Spans(Structure):
     """
 
     what = "spans"
-    settings = (
-        *("tagger", "tagger_weights", "roles", "predicates", "precision", "tags", "max_words"),
-        *("drawn", "harmed", "harm", "seed"),
-    )
     parsed_by = ("tagger", "tagger_weights", "predicates", "precision", "tags", "other_tagger")
     columns = ((NUMBERS, SPAN_PLACES), (ROLES,))
 

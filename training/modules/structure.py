@@ -23,15 +23,14 @@ _CACHED = 10_000
 
 
 class Structure(ABC):
-    """What a parser says of sentences; each parser has a subclass, whose arguments are saved with the encoder.
+    """What a parser says of sentences; each parser has a subclass.
 
-    Sentences of more than `max_words` between blanks are not parsed, as in a build.
+    Its arguments, attributes of the same names, are saved with the encoder. Sentences of more than `max_words` between
+    blanks are not parsed, as in a build.
     """
 
     what: ClassVar[str]
     """Its name, in the plural: "trees"."""
-    settings: ClassVar[tuple[str, ...]]
-    """Arguments that are saved, and attributes of the same names."""
     parsed_by: ClassVar[tuple[str, ...]]
     """What its parses depend on besides the text and `max_words`."""
     columns: ClassVar[tuple[tuple[str, ...], ...]]

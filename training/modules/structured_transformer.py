@@ -1,6 +1,7 @@
 """A transformer that adds the structure of its sentences to their word pieces."""
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, ClassVar
 
 from sentence_transformers.base.modules import Transformer
@@ -24,7 +25,7 @@ class StructuredTransformer(Transformer):
     config_keys: list[str] = [*Transformer.config_keys, "words_below"]  # noqa: RUF012 - as there
 
     def __init__(self, model_name_or_path: str, *, words_below: int = 0, **further: Any) -> None:
-        of_structure = {name: further.pop(name) for name in self.kind.settings if name in further}
+        of_structure = {name: further.pop(name) for name in signature(self.kind).parameters if name in further}
         super().__init__(model_name_or_path, **further)
         self.structure, self.words_below = self.kind(**of_structure), words_below
         # All layers, also while a training runs only the last ones.
@@ -42,7 +43,7 @@ class StructuredTransformer(Transformer):
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the arguments that are saved."""
-        settings = {name: getattr(self.structure, name) for name in self.structure.settings}
+        settings = {name: getattr(self.structure, name) for name in signature(self.kind).parameters}
         return super().get_config_dict() | settings
 
     def forward(self, features: dict[str, Any], **further: Any) -> dict[str, Any]:

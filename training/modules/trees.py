@@ -66,7 +66,6 @@ class Trees(Structure):
     """
 
     what = "trees"
-    settings = ("parser", "parser_identity", "parser_weights", "labels", "max_words", "random_trees")
     parsed_by = ("parser", "parser_identity", "parser_weights", "other_parser")
     # Heads first: they are 0 only in padding, whereas a word without a piece has place 0.
     columns = ((HEADS, PLACES, LABELS),)
@@ -76,8 +75,8 @@ class Trees(Structure):
         *,
         parser: str,
         parser_identity: str,
-        labels: Sequence[str],
         parser_weights: str = "",
+        labels: Sequence[str],
         max_words: int = 512,
         random_trees: int | None = None,
     ) -> None:
