@@ -78,9 +78,11 @@ def explain_sentences(model: "SentenceTransformer", texts: Sequence[str]) -> lis
         some = list(texts[start : start + _AT_ONCE])
         with torch.no_grad():
             weights = model(batch_to_device(model.preprocess(some), model.device))[WEIGHTS].cpu().tolist()
-        for text, spans, of_spans in zip(some, tagging.structure.named(*tagging.read(some)[1:]), weights, strict=True):
-            words = (spans[0][1] if spans else ()) or text.split()
-            explained.append(_explained(words, [span for span, _ in spans], of_spans))
+        _, normalised, parses, pieces = tagging.read(some)
+        for given, text, parse, offsets, of_spans in zip(some, normalised, parses, pieces, weights, strict=True):
+            spans = [span for span, _ in tagging.structure.seen(text, parse, offsets)]
+            words = parse["words"] if parse and spans else given.split()
+            explained.append(_explained(words, spans, of_spans))
     return explained
 
 

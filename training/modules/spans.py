@@ -163,7 +163,7 @@ class Spans(Structure):
     def seen(self, text: str, parse: Parse | None, pieces: Pieces) -> list[tuple[Span, tuple[int, ...]]]:
         """Return the spans of a normalised sentence that have a piece, each with the places of its pieces, ascending.
 
-        A sentence that the tagger rejects has no spans.
+        They are in the order of `span_weights`. A sentence that the tagger rejects has no spans.
         """
         if parse is None or not (spans := self.chosen(parse)):
             return []
@@ -194,15 +194,6 @@ class Spans(Structure):
         moved = [_draw(len(span.argument), len(words), "continuous", random) for span in spans]
         return [
             span._replace(argument=other) if hit else span for span, other, hit in zip(spans, moved, hits, strict=True)
-        ]
-
-    def named(
-        self, texts: Sequence[str], parses: Sequence[Parse | None], pieces: Sequence[Pieces]
-    ) -> list[list[tuple[Span, list[str]]]]:
-        """Return the spans of a batch with their words, in the order of `span_weights`; arguments as of `tensors`."""
-        return [
-            [(span, list(parse["words"])) for span, _ in self.seen(text, parse, offsets)] if parse else []
-            for text, parse, offsets in zip(texts, parses, pieces, strict=True)
         ]
 
     def _load_tagger(self) -> SrlParser:

@@ -263,10 +263,11 @@ def test_embeddings_from_a_store_are_those_made_on_the_fly(encoder, monkeypatch,
     assert made.isfinite().all()
     assert encoder.get_embedding_dimension() == made.shape[1] == 96
     assert features[WEIGHTS][0].sum().item() == pytest.approx(1)
-    spans = encoder[0].structure.named(*encoder[0].read(ODD[:1])[1:])[0]  # known by now
+    _, (text,), (parse,), (pieces,) = encoder[0].read(ODD[:1])  # known by now
+    spans = encoder[0].structure.seen(text, parse, pieces)
     assert len(spans) == int((features[WEIGHTS][0] > 0).sum()) > 1
-    span, words = spans[0]
-    assert (span.role, [words[place] for place in span.words]) == ("ARG0", ["The", "man", "sees"])
+    span, _ = spans[0]
+    assert (span.role, [parse["words"][place] for place in span.words]) == ("ARG0", ["The", "man", "sees"])
     assert made[13, :48].tolist() == pytest.approx(made[13, 48:].tolist())  # "no man" has no predicate: the mean twice
 
     encoder.save(str(tmp_path / "saved"), create_model_card=False)
