@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from features.core.errors import FacetflowError
 from features.core.faults import NoProjectFile, OtherProjectsServer, PauseEnds, ScheduleWrong
 from features.store.store import Store
+from flows.building.store_access import own_store
 from flows.project import load
 from flows.server import up_record
 from flows.server.attempts import deployment_name, read_deployment
@@ -180,10 +181,9 @@ def describe(project_file: str) -> dict[str, str]:
 
 
 def target_of(project_file: Path) -> Target:
-    """Read what the deployments of a project are made from; its store is created if missing."""
+    """Read what the deployments of a project are made from; its own store is created if missing."""
     project = load(project_file)
-    store = Store.open(project.store, create=True, project=project.name)
-    store.check_owner(project.name)
+    store = own_store(project, create=True) if project.corpora else Store.open(project.store)
     pools = dict.fromkeys(encoder.pool for encoder in project.encoders if encoder.pool is not None)
     return Target(project.name, project_file.expanduser().resolve(), resource_id(store), tuple(pools))
 

@@ -127,7 +127,7 @@ class _Head(Closed):
         store: folder of the feature store, or its address, such as
             `s3://bucket/prefix?region=...&endpoint=https://...`.
         runs: folder of encoders, scores, reports and records of builds.
-        corpora: where pairs of sentences come from.
+        corpora: where pairs of sentences come from; if missing, encoders are trained on the `store` of another project.
         leakage: what to do with training pairs that have a sentence of an evaluation set.
         ingest: size of shards.
     """
@@ -135,7 +135,7 @@ class _Head(Closed):
     name: str = Field(pattern=r"^[\w.-]+$")
     store: str | Path = Path("store")
     runs: Path = Path("runs")
-    corpora: tuple[CorpusSettings, ...] = Field(min_length=1)
+    corpora: tuple[CorpusSettings, ...] = ()
     leakage: LeakageSettings = LeakageSettings()
     ingest: IngestSettings = IngestSettings()
 
@@ -301,6 +301,14 @@ class Project(_Sections):
         instead = did_you_mean(name, encoders, f"there are: {', '.join(encoders)}")
         raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
 
+    def check_corpora(self) -> None:
+        """Raise a SettingsError if there are no corpora: a store that another project has built is only trained on."""
+        if not self.corpora:
+            raise MissingKey(
+                f"The project {self.name!r} has no corpora, and can only train on a store that another one builds and "
+                'cleans up: go there, or add a section [[corpora]] with dataset = "pairs" and files = { train = "…" }.'
+            )
+
     @property
     def builds(self) -> Path:
         """Folder of the records and logs of builds."""
@@ -334,7 +342,10 @@ def load(path: Path) -> Project:
         project = Project.model_validate(content)
     except ValidationError as error:
         raise wrong_settings(path, Project, error) from error
-    return _with_absolute_paths(project, path.resolve().parent)
+    project = _with_absolute_paths(project, path.resolve().parent)
+    if isinstance(project.store, Path) and not project.store.exists():
+        project.check_corpora()
+    return project
 
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:

@@ -50,7 +50,6 @@ _EXPECTED = {
 
 _TO_ADD = {
     "name": 'add name = "…" at the top of the file',
-    "corpora": 'add a section [[corpora]] with dataset = "pairs" and files = { train = "…" }',
     "dataset": 'add dataset = "pairs" for your own table, or the name of a known dataset',
 }
 

@@ -37,7 +37,7 @@ class Refreshed:
     `served` is what a server does, also since an earlier refresh: encoders to train, runs to evaluate.
     """
 
-    build: RunRecord
+    build: RunRecord | None  # None without corpora
     trained: tuple[str, ...] = ()
     evaluated: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
@@ -60,20 +60,22 @@ def refresh(
         FacetflowError: the build could not be done, or what is due cannot be found out.
     """
     with telling_the_server() as outbox:
-        record = build(outbox, project_file, dask_address, deep=deep)
+        record = build(outbox, project_file, dask_address, deep=deep) if project.load(project_file).corpora else None
         settings = project.load(project_file)
         store = Store.open(settings.store)
+        if record is None:
+            store.release()  # which nothing here would make
         items = begin_due(settings, store) if store.releases() else []
         if items is None:
             done = _follow(record, settings, store, outbox)
         else:
             done = Refreshed(record, served=tuple(item.subject for item in items))
-    message = " ".join((record.message, *done.failures))
-    state = Failed if done.failures or record.state != "done" else Completed
+    message = " ".join((*([record.message] if record else []), *done.failures))
+    state = Failed if done.failures or (record and record.state != "done") else Completed
     return state(message=message, data=done)
 
 
-def _follow(record: RunRecord, settings: project.Project, store: Store, outbox: Outbox) -> Refreshed:
+def _follow(record: RunRecord | None, settings: project.Project, store: Store, outbox: Outbox) -> Refreshed:
     """Train, evaluate and promote what is due, in this process; what fails ends nothing else."""
     trained: list[TrainedEncoder] = []
     folders: list[Path] = []

@@ -6,11 +6,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from prefect import flow
 
 from features.core.errors import FacetflowError, PartlyDoneError
 from features.core.faults import TrainingFailed
 from features.core.leftovers import remove_dead_scratch, scratch
+from features.ingest.leaks import LeakageGuard
 from features.store.releases import Release
 from features.store.store import Store
 from flows import project
@@ -115,6 +117,8 @@ def train_all(
     several = len(trainings) > 1
     remove_dead_scratch()  # a killed command may leave gigabytes
     contents = Contents.of(store, pinned)
+    if not settings.corpora:
+        _warn_of_leaks(settings, store, pinned)
     trained: list[TrainedEncoder] = []
     failures: list[tuple[str, FacetflowError]] = []
     with scratch("states") if several else nullcontext() as shared:
@@ -136,6 +140,18 @@ def train_all(
         message = f"{len(failures)} of {len(trainings)} trainings failed ({named})."
         raise (PartlyDoneError(message, trained) if trained else TrainingFailed(message)) from failures[0][1]
     return trained
+
+
+def _warn_of_leaks(settings: project.Project, store: Store, pinned: Release) -> None:
+    """Warn of training pairs with an evaluation sentence, of which the project that built the store knew nothing."""
+    texts, both = store.read("sentences", pinned.versions["sentences"]), ["sentence_a", "sentence_b"]
+    leaking = texts.filter(LeakageGuard(settings.guard, settings.base).leaking(texts["text"]))["sentence_id"].implode()
+    pairs = store.read("pairs", pinned.versions["pairs"], columns=["split", *both], where=pl.col("split") == "train")
+    if leaked := pairs.filter(pl.any_horizontal(pl.col(both).is_in(leaking))).height:
+        warn(
+            f"In release {pinned.number}, {leaked:,} of {pairs.height:,} training pairs have an evaluation sentence: "
+            "scores on its set may be better than on new sentences."
+        )
 
 
 def _train(

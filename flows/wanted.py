@@ -25,7 +25,7 @@ def read_by(encoder: EncoderSettings, corpora: Sequence[CorpusSettings]) -> Want
     """
     tables = tables_of(encoder)
     own = tuple(corpus.name for corpus in corpora if corpus.record.has_texts == ("pairs" not in tables))
-    return Wanted(tables, encoder.corpora or own or ("",))  # which is the name of no corpus
+    return Wanted(tables, encoder.corpora or own or (("",) if corpora else ()))  # "" names no corpus; () are all
 
 
 def stages_of(

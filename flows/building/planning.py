@@ -43,9 +43,9 @@ class Outlook:
     pointless: tuple[str, ...]  # why the training of an encoder will end at once, as sentences
     labels: list[dict[str, Any]]  # what `label_counts` returns
     release: int | None  # number of the release that encoders are trained on then; None if there is none
-    publishes: bool  # whether it is a new one
-    draws: bool  # whether neighbours are drawn, once there are embeddings; the plan has no shard of them yet
-    due: tuple[Due, ...]  # the trainings and evaluations that are due on it; each training is evaluated after it
+    publishes: bool = False  # whether it is a new one
+    draws: bool = False  # whether neighbours are drawn, once there are embeddings; the plan has no shard of them yet
+    due: tuple[Due, ...] = ()  # the trainings and evaluations that are due on it; each training is evaluated after it
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
@@ -96,8 +96,13 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.storage.look_once()
-    store.check_owner(project.name)
+    if project.corpora:
+        store.check_owner(project.name)
     check(project, store)
+    if not project.corpora:
+        said = ("Nothing will be built: without corpora, the store is another project's to build.",)
+        items = tuple(due(project, Contents.of(store, newest := store.release())))
+        return Outlook(store.location, IngestReport(), plan(store, ()), (), said, (), [], newest.number, due=items)
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]

@@ -21,11 +21,18 @@ _LEASE = "build.lock"
 Fate = Literal["running", "silent", "ended", "killed"]
 
 
-def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
-    """Return the store of a project, also another project's with `adopt`; created if missing, unless `only_failed`."""
-    store = Store.open(settings.store, create=not only_failed, project=settings.name)
+def own_store(settings: Project, *, create: bool = False, adopt: bool = False) -> Store:
+    """Return the store that a project may write, also another project's with `adopt`."""
+    settings.check_corpora()
+    store = Store.open(settings.store, create=create, project=settings.name)
     if not adopt:
         store.check_owner(settings.name)
+    return store
+
+
+def open_store(settings: Project, *, only_failed: bool, adopt: bool = False) -> Store:
+    """Return the store that a project may build; created if missing, unless `only_failed`."""
+    store = own_store(settings, create=not only_failed, adopt=adopt)
     if only_failed and not store.committed("sentences"):
         raise NoRelease(f"The store {store.location!r} is empty, so no shard has failed: run `facetflow build`.")
     return store

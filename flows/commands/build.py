@@ -52,7 +52,7 @@ def refresh(project: Path, dask_address: str | None, *, deep: bool, as_json: boo
     failed.
     """
     done = _run("refresh", project, dask_address, as_json=as_json, deep=deep)
-    return 0 if done.build.state == "done" and not done.failures else 2
+    return 0 if (done.build is None or done.build.state == "done") and not done.failures else 2
 
 
 def _run(flow: str, project: Path, dask_address: str | None, *, as_json: bool, **parameters: Any) -> Any:
@@ -61,6 +61,8 @@ def _run(flow: str, project: Path, dask_address: str | None, *, as_json: bool, *
     from flows.server.local_run import run_flow
 
     def check(settings: "Project") -> None:
+        if flow == "refresh" and not settings.corpora:
+            return
         get_ready(settings, dask_address)
         only_failed, adopt = (parameters.get(name, False) for name in ("only_failed", "adopt"))
         with only_writer(open_store(settings, only_failed=only_failed, adopt=adopt)):
@@ -93,11 +95,11 @@ def plan(project: Path, *, explain: bool, deep: bool, as_json: bool) -> None:
     if as_json:
         write_json(outlook.as_json())
         return
-    for sentence in in_words(settings, outlook.ingest, outlook.labels):
+    for sentence in in_words(settings, outlook.ingest, outlook.labels) if settings.corpora else ():
         click.echo(sentence)
     for damage in outlook.damaged:
         click.echo(f"damaged: {damage}")
-    if not outlook.plan.stages:
+    if settings.corpora and not outlook.plan.stages:
         click.echo("There is nothing to parse or measure: no encoder reads a stage, and none has `enabled = true`.")
     for line in outlook.plan.explain():
         click.echo(line if explain else line.partition(" to do:")[0] + (" to do" if " to do:" in line else ""))

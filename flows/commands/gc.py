@@ -45,14 +45,12 @@ def gc(project: Path, older_than: timedelta, *, runs: bool, releases: bool, dry_
     encoder's newest training, that of its current run, a running one, and those that the project file names. --releases
     keeps the newest, and those that the project's trainings read; do not use it if other projects train on the store.
     """
-    from features.store.store import Store
-    from flows.building.store_access import only_writer
+    from flows.building.store_access import only_writer, own_store
     from flows.project import load
     from flows.retention import Extent, clean_up, delete_obsolete, find_obsolete, in_words
 
     settings = load(project)
-    store = Store.open(settings.store)
-    store.check_owner(settings.name)
+    store = own_store(settings)
     extent = Extent(older_than, trainings=runs, releases=releases)
     if dry_run:
         obsolete = find_obsolete(settings, store, extent)

@@ -45,7 +45,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     gone, lacking = gone_runs(settings.runs), shortfalls(settings)
     store = Store.open(settings.store)
     try:
-        wanted = wanted_shards(settings, store)
+        wanted = wanted_shards(settings, store) if settings.corpora else None
     except FacetflowError:  # a damaged file of the store or of the project: a build says what is wrong
         wanted = None
     contents = _store_contents(store, wanted, runs) | {

@@ -99,7 +99,7 @@ def texts_among(here: Here, among: str | None, columns: Sequence[str]) -> Search
         missing = "name a file to search (in a command by --among)" if among is None else f"{among!r} does not exist"
         raise UnknownTexts(f"There is no project here whose texts could be searched: {missing}.")
     corpora = [corpus.name for corpus in here.corpora]
-    if among is not None and among not in corpora:
+    if among is not None and corpora and among not in corpora:
         raise UnknownTexts(
             f"{among!r} is neither a file nor a corpus of the project; its corpora are: {', '.join(corpora)}. "
             "Check the path."

@@ -254,7 +254,7 @@ def run_of(project: Project, encoder: EncoderSettings, release: int, without: tu
 
 def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
     """Return the corpora, sorted, that an encoder is not trained on because the project no longer names them."""
-    if encoder.corpora:
+    if encoder.corpora or not project.corpora:
         return ()
     read = contents.of_pairs if "pairs" in tables_of(encoder) else contents.of_texts
     return tuple(sorted(read - {corpus.name for corpus in project.corpora}))
@@ -263,7 +263,7 @@ def unread(project: Project, encoder: EncoderSettings, contents: Contents) -> tu
 def unscored(project: Project, encoder: EncoderSettings, contents: Contents) -> tuple[str, ...]:
     """Return the corpora that an encoder is not evaluated on, because neither it nor the project names them, sorted."""
     named = {*encoder.corpora, *(corpus.name for corpus in project.corpora)}
-    return tuple(sorted((contents.of_pairs | contents.of_texts) - named))
+    return tuple(sorted((contents.of_pairs | contents.of_texts) - named)) if project.corpora else ()
 
 
 def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:

@@ -333,12 +333,13 @@ def test_a_corpus_that_the_project_no_longer_names_is_not_trained_on(project, st
     assert json.loads((before["every"].parent / "train.json").read_text())["source"]["without"] == []
 
 
-def test_what_an_encoder_reads_is_what_its_corpora_use(project, store):
-    made = project(encoder("grown", "news"))
-    first, second = (
-        training_identity(made, encoder("grown", "news"), Contents.of(store, store.release(number)))
-        for number in (1, 2)
-    )
+@pytest.mark.parametrize("corpora", [("news",), ()])
+def test_what_an_encoder_reads_is_what_its_corpora_use_or_all_where_another_project_has_built_it(
+    project, store, corpora
+):
+    grown = encoder("grown", *corpora)
+    made = project(grown) if corpora else project(grown).model_copy(update={"corpora": ()})
+    first, second = (training_identity(made, grown, Contents.of(store, store.release(number))) for number in (1, 2))
     assert first.keys() == second.keys() == {"store", "settings", "seed", "sentences", "pairs"}
     assert [part for part in first if first[part] != second[part]] == ["sentences", "pairs"]
 

@@ -58,6 +58,8 @@ def test_corpora_that_the_project_no_longer_names_are_left_out_of_what_would_rea
     project = SimpleNamespace(corpora=[SimpleNamespace(name="nli"), SimpleNamespace(name="papers")])
     assert unread(project, S3bertSettings(), contents) == ("sts",)
     assert unread(project, AspectSettings(), contents) == ("talks",)
+    of_another = SimpleNamespace(corpora=[])
+    assert unread(of_another, S3bertSettings(), contents) == unscored(of_another, S3bertSettings(), contents) == ()
     assert unread(project, S3bertSettings(corpora=("sts",)), contents) == (), "it names them itself"
     assert unscored(project, S3bertSettings(corpora=("sts",)), contents) == ("talks",)
 

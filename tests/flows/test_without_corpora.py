@@ -1,0 +1,96 @@
+"""A project without corpora trains on the store that another builds, and no command of it writes there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from generated import commit_rows
+from sentences import refused
+
+from features.core.faults import MissingKey, NoRelease
+from features.sentences import sentence_id
+from features.store.store import Store
+from flows.command_line import run
+from flows.console.here import Here
+from flows.console.searching import texts_among
+from flows.deployments import target_of
+from flows.project import load
+from flows.refresh import refresh
+from flows.train_encoder import train_encoder
+
+PROJECT = 'name = "theirs"\n[[evaluation]]\ndataset = "pairs"\nname = "rated"\nsplit = "test"\nfile = "rated.tsv"\n'
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A store of the project `theirs` with a release, of which one training pair has an evaluation sentence."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FACETFLOW_PRIVATE_SERVER", "1")
+    Path("facetflow.toml").write_text(PROJECT)
+    Path("rated.tsv").write_text("sentence_a\tsentence_b\tscore\nA cat sat.\tA dog sat.\t1\n")
+    store = Store.open(tmp_path / "store", create=True, project="theirs")
+    shard, texts = "sentences-00000", ["A cat sat!", "A bird sat.", "A dog sat.", "An owl sat."]
+    ids = [sentence_id(text) for text in texts]
+    shards = {"kind": "positive", "shard_a": shard, "shard_b": shard}
+    pairs = [
+        {"pair_id": split, "corpus": "news", "split": split, "sentence_a": a, "sentence_b": b} | shards
+        for split, a, b in (("train", *ids[:2]), ("dev", *ids[2:]))
+    ]
+    rows = [{"sentence_id": identity, "text": text} for identity, text in zip(ids, texts, strict=True)]
+    commit_rows(store, sentences=rows, pairs=pairs)
+    store.publish("one", stages=())
+    return store
+
+
+def files_of(store: Store) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in Path(str(store.location)).rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("command", ["build", "build --adopt", "retry --failed", "gc --older-than 0m", "gc --dry-run"])
+def test_what_writes_the_store_is_refused_and_nothing_is_retracted(command, store, refuses):
+    before = files_of(store)
+    refuses(MissingKey, *command.split())
+    assert files_of(store) == before
+
+
+def test_what_reads_the_store_knows_all_of_it_and_changes_nothing(store, capsys):
+    Path("facetflow.toml").write_text(PROJECT.replace("theirs", "mine"))
+    before = files_of(store)
+    for command in ("plan --json", "status --json", "plan", "verify --deep", "rejects", "runs"):
+        assert run(command.split()) == 0, capsys.readouterr().err
+        if command == "plan --json":
+            planned = json.loads(capsys.readouterr().out)
+            assert [item["encoder"] for item in planned["due"]] == ["s3bert"]
+            assert (planned["release"], planned["publishes"], planned["stages"]) == (1, False, [])
+        if command == "status --json":
+            assert {table["wanted"] for table in json.loads(capsys.readouterr().out)["tables"]} == {None}
+    assert target_of(Path("facetflow.toml")).resource == f"facetflow.store.{store.id}"
+    assert len(texts_among(Here.read(Path("facetflow.toml")), "news", ())) == 4
+    assert files_of(store) == before
+
+
+def test_a_refresh_builds_nothing_and_asks_for_a_release(store, tmp_path):
+    Path("facetflow.toml").write_text("encoders = []\n" + PROJECT)
+    before = files_of(store)
+    state = refresh.fn(Path("facetflow.toml"))
+    assert (state.name, state.data.build) == ("Completed", None)
+    assert files_of(store) == before
+    Store.open(tmp_path / "empty", create=True)
+    Path("facetflow.toml").write_text('encoders = []\nstore = "empty"\n' + PROJECT)
+    with refused(NoRelease):
+        refresh.fn(Path("facetflow.toml"))
+
+
+@pytest.mark.parametrize(("mode", "leaks"), [("drop", True), ("off", False)])
+def test_a_training_counts_evaluation_sentences_of_which_the_build_knew_nothing(mode, leaks, store, capsys):
+    Path("facetflow.toml").write_text(f'encoders = []\n{PROJECT}[leakage]\nmode = "{mode}"\n')
+    assert train_encoder.fn() == []
+    assert ("release 1, 1 of 1 training pairs" in capsys.readouterr().err) is leaks
+
+
+def test_a_project_that_only_forgot_its_corpora_is_told_so(tmp_path):
+    (tmp_path / "facetflow.toml").write_text('name = "p"\nstore = "made"\n')
+    with refused(MissingKey):
+        load(tmp_path / "facetflow.toml")
+    (tmp_path / "made").mkdir()
+    assert load(tmp_path / "facetflow.toml").corpora == ()
