@@ -3,8 +3,8 @@
     python benchmarks/amr_as_text.py DATA FOLDER       DATA as in examples/bamboo: sts/src.train.amr.gz and so on
 
 Writes into FOLDER the graphs of BAMBOO's pairs, each with its own linearisation as `::snt`, and a project file for
-them, and counts word pieces. Build that project, then train on it: benchmarks/s3bert_recipes.py --group text. Its
-encoders read what the metrics read: what they cannot learn is not for want of a parser.
+them, and counts word pieces. Build that project, then train on it: benchmarks/s3bert_recipes.py FOLDER/facetflow.toml.
+Its encoders read what the metrics read: what they cannot learn is not for want of a parser.
 
     (xv0 / want-01 :ARG0 (xv1 / boy) :ARG1 (xv2 / go-02 :ARG0 xv1))
     (want-01 :ARG0 (z1 / boy) :ARG1 (go-02 :ARG0 z1))          variables only of what is mentioned again
@@ -33,6 +33,11 @@ HEADERS = {"sentence_A", "sentence_B", "Empty line"}
 """Lines of the originals that are no sentences, but were parsed, too."""
 READ = 256
 """Word pieces that all-MiniLM-L6-v2 reads."""
+ENCODERS = [
+    {"name": name, "kind": "s3bert", "consistency": 0.0} | settings
+    for name, settings in {"upper-bound": {"max_tokens": READ}, "upper-bound-map": {"layers_tuned": 0}}.items()
+]
+"""A map, then two layers, and the map alone; `sentences` of examples/bamboo/recipes.toml are to compare with them."""
 
 _QUOTED = re.compile(r'("[^"]*")')
 _VALUE = re.compile(r"(:\S+ )([^\s()]+)")
@@ -63,7 +68,8 @@ def main() -> None:
             {"dataset": "penman", "name": corpus, "files": files, "neighbours": 8, "negatives": ["train"]},
         )
     project = {"name": "amr-as-text", "store": "store", "runs": "runs", "amr": {"backend": "penman"}}
-    (arguments.folder / "facetflow.toml").write_text(as_toml(project | {"corpora": corpora}), encoding="utf-8")
+    project |= {"corpora": corpora, "encoders": ENCODERS}
+    (arguments.folder / "facetflow.toml").write_text(as_toml(project), encoding="utf-8")
 
 
 def _rewrite(source: Path, target: Path) -> list[str]:

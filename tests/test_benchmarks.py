@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from features.core.faults import NoEncoder
 from features.metrics.bootstrap import Bootstrap
 from flows.project import Project
 from training.evaluation.bootstrap import correlate, in_groups
@@ -36,11 +35,19 @@ def test_search_vectors(start, capsys):
     assert "\n  the whole embedding " in capsys.readouterr().out
 
 
-def test_recipes_of_a_project_that_names_no_folders(start, tmp_path):
-    project = tmp_path / "facetflow.toml"
-    project.write_text('name = "p"\n[[corpora]]\ndataset = "example"\n')
-    with pytest.raises(NoEncoder, match="There is no encoder 'map'"):
-        start("s3bert_recipes.py", str(project), "map", facetflow=lambda *_: None)
+def test_recipes_are_a_table_of_what_differs_from_the_first(start, tmp_path, capsys):
+    (tmp_path / "store").mkdir()
+    encoders = {"a": "map_epochs = 5", "b": "map_epochs = 0\nloop = { epochs = 1 }", "c": ""}
+    sections = [f'[[encoders]]\nname = "{name}"\nkind = "s3bert"\n{own}\n' for name, own in encoders.items()]
+    (project := tmp_path / "recipes.toml").write_text("".join(['name = "p"\n', *sections]))
+    commands = []
+    replaced = {"facetflow": lambda _, words: commands.append(words), "_row": lambda *_: {"facets": 61.23}}
+    replaced |= {"find_encoder": lambda *_: tmp_path, "seeds_of": lambda _: [tmp_path], "locate": lambda *_: tmp_path}
+    start("s3bert_recipes.py", str(project), "[ab]", **replaced)
+    assert commands == [["train", "a", "b", "--seeds", "1"]]
+    assert capsys.readouterr().out == ('recipe,settings,facets\na,,61.2\nb,"loop.epochs = 1, map_epochs = 0",61.2\n')
+    with pytest.raises(SystemExit, match="there are: a, b, c"):
+        start("s3bert_recipes.py", str(project), "d", **replaced)
 
 
 @pytest.mark.parametrize("kind", ["rgcn", "pas"])

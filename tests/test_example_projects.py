@@ -1,6 +1,7 @@
 """The projects under examples/, and what their table-making scripts share."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,26 @@ PROJECTS = sorted(ROOT.glob("examples/**/*.toml"))
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_an_example_is_a_project_and_the_script_that_it_names_is_there(path):
-    project = load(path)
+def test_an_example_is_a_project_and_the_script_that_it_names_is_there(path, tmp_path):
+    (tmp_path / "store").mkdir()  # that recipes are for
+    project = load(Path(shutil.copy(path, tmp_path)))
     assert project.encoders
     assert len({encoder.name for encoder in project.encoders}) == len(project.encoders)
     text = " ".join(line.removeprefix("#").strip() for line in path.read_text().splitlines() if line.startswith("#"))
     for script, example in re.findall(r"python (benchmarks/\S+) (\S+\.toml)", text):
         assert (ROOT / script).is_file()
         assert ROOT / example == path
+
+
+@pytest.mark.parametrize("name", ["bamboo", "study"])
+def test_recipes_are_for_the_store_of_the_project_beside_them(name, tmp_path):
+    path = ROOT / "examples" / name / "recipes.toml"
+    (tmp_path / "store").mkdir()
+    recipes, built = load(Path(shutil.copy(path, tmp_path))), load(path.with_name("facetflow.toml"))
+    assert not recipes.corpora
+    assert {name for encoder in recipes.encoders for name in encoder.corpora} <= {each.name for each in built.corpora}
+    assert recipes.evaluation == built.evaluation
+    assert recipes.encoders[0].backbone == built.embeddings.model
 
 
 def test_mrpc_is_learnt_from_all_of_its_training_pairs_as_in_senteval():
