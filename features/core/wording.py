@@ -1,4 +1,4 @@
-"""Parts of messages: numbers with their nouns, hints at the name that was meant, and numbers in letters."""
+"""Parts of messages: numbers with their nouns, times, hints at the name that was meant, and numbers in letters."""
 
 import difflib
 from collections.abc import Iterable
@@ -20,6 +20,17 @@ def all_of(number: int, what: str) -> str:
     ('The only pair', 'All 2,000 pairs')
     """
     return f"The only {what}" if number == 1 else f"All {counted(number, what)}"
+
+
+def clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds.
+
+    >>> clock(3725.2)
+    '1:02:05'
+    """
+    minutes, whole = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}"
 
 
 def clipped(text: str, most: int = 300, start: int = 0) -> str:

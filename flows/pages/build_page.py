@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from features.core.pages import render, tell
 from features.core.types import LEFT_OUT
+from features.core.wording import clock
 from features.store.unproven import tell_unproven
-from flows.watching.progress import clock
 
 _LEAST = 0.12  # percent of the width: anything narrower would not be visible
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)

@@ -12,8 +12,9 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from features.core.wording import clock
 from flows.terminal import Verbosity, say, verbosity
-from flows.watching.progress import PLAIN_EVERY, clock, tells
+from flows.watching.progress import PLAIN_EVERY, tells
 
 
 class FileProgress(ExitStack):

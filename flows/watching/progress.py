@@ -21,6 +21,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column
 
 from features.core.types import Shard
+from features.core.wording import clock
 from flows import terminal
 from flows.terminal import Verbosity, verbosity
 from flows.watching.shard_history import BuildHistory, ShardHistory, State
@@ -212,14 +213,3 @@ class StageProgress:
 def tells(share: float, seconds: float) -> bool:
     """Return whether so much is done, as a share in [0, 1], that its rate says when the rest will be."""
     return share >= 0.1 or (share >= 0.01 and seconds >= 10.0)
-
-
-def clock(seconds: float) -> str:
-    """Return a time as hours, minutes and seconds.
-
-    >>> clock(3725.2)
-    '1:02:05'
-    """
-    minutes, whole = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}"

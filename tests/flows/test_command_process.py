@@ -38,6 +38,9 @@ def test_help_loads_nothing_heavy(arguments):
     assert "Usage: " in done.stdout
 
 
+SLOW = ("numba", "scipy", "torch", "transformers", "sklearn", "spacy", "prefect", "distributed", "pyarrow", "rich")
+
+
 @pytest.mark.parametrize("command", ["plan", "status"])
 def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path):
     (tmp_path / "facetflow.toml").write_text(ONE_CORPUS)
@@ -46,8 +49,7 @@ def test_a_look_at_the_store_loads_no_compiler_and_no_network(command, tmp_path)
     code = (
         "import sys; from flows.command_line import run\n"
         f"code = run([{command!r}])\n"
-        "slow = ('numba', 'scipy', 'torch', 'transformers', 'sklearn', 'spacy', 'prefect', 'distributed', 'pyarrow')\n"
-        "loaded = [name for name in slow if name in sys.modules]\n"
+        f"loaded = [name for name in {SLOW!r} if name in sys.modules]\n"
         "sys.exit(f'loaded {loaded}' if loaded or code else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -7,8 +7,9 @@ import re
 import pytest
 from rich.console import Console
 
+from features.core.wording import clock
 from flows.terminal import Verbosity, say, set_verbosity
-from flows.watching.progress import BuildProgress, clock
+from flows.watching.progress import BuildProgress
 from flows.watching.shard_history import ShardHistory
 
 
