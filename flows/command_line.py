@@ -112,7 +112,7 @@ RESUMED = ("refresh", "build", "retry", "train")
 """Commands that continue where they were interrupted."""
 
 PROGRAM = "facetflow"
-_OBJECTS_A_COLLECTION = 100_000
+_OBJECTS_A_COLLECTION = 200_000
 
 
 class LazyGroup(click.Group):
