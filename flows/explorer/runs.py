@@ -20,10 +20,10 @@ from flows.console.run_list import list_runs, run_messages, runs_table
 from flows.explorer.session import Session
 from flows.explorer.views import Answer, Parameter, Query, View
 from flows.project import Project
-from training.evaluation.run import METRICS_FILE, REPORT_FILE, read_scores
+from training.evaluation.run import REPORT_FILE, read_scores
 from training.evaluation.suites import score_tables
 from training.loop.course import read_course
-from training.runs import all_runs, run_id
+from training.runs import METRICS_FILE, all_runs, run_id
 
 REPORT = "/report"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -19,12 +19,12 @@ from features.core.faults import EncoderUnfinished, UnknownName
 from flows import project
 from training.encoders.settings import EncoderSettings
 from training.evaluation.promotion import PROMOTION_FILE, current_run, refusal
-from training.evaluation.run import METRICS_FILE
 from training.evaluation.suites import suites_of
 from training.kinds import read_encoder_job
 from training.run_records import RunState, evaluation_of, state_of
 from training.runs import (
     ENCODER,
+    METRICS_FILE,
     TRAINING_JOB,
     encoder_name,
     find_encoder,

@@ -30,7 +30,7 @@ from training.evaluation.promotion import (
     promote,
     refusal,
 )
-from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.run import metrics_file, read_scores
 from training.jobs import EvaluationJob
 from training.run_records import trained_as
 from training.runs import ENCODER, all_runs, encoder_name, group_of, is_finished, newest, release_of, run_id, seed_of
@@ -130,7 +130,7 @@ def _verdicts(
             reason = f"the current run was trained on release {newer}, this one on release {release}"
             verdicts[run] = Verdict(holds=False, reasons=(reason,))
             continue
-        new = read_json(job.output / METRICS_FILE)
+        new = read_json(metrics_file(job.output))
         if scores is None or not on_same_pairs(new, scores):
             scores = _scores_on_the_same_pairs(before, new, job)
         verdicts[run] = compare_scores(new, scores, settings.promotion)
@@ -160,9 +160,9 @@ def _record(run: Path, *, promoted: bool, holds: bool | None, against: str | Non
 def _scores_on_the_same_pairs(before: Path, new: Any, job: EvaluationJob) -> Any:
     """Return the current encoder's scores, re-evaluated if they are for other pairs or sets of ratings."""
     with suppress(FacetflowError, KeyError, TypeError):  # it has none, damaged ones, or those of another version
-        scores = read_scores(before / METRICS_FILE)
+        scores = read_scores(metrics_file(before))
         if on_same_pairs(new, scores):
             return scores
     again = job.model_copy(update={"encoder": before / ENCODER, "output": job.output / "current"})
     run_job("training.evaluation.run", again)
-    return read_json(again.output / METRICS_FILE)
+    return read_json(metrics_file(again.output))

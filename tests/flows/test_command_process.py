@@ -38,7 +38,8 @@ def test_help_loads_nothing_heavy(arguments):
     assert "Usage: " in done.stdout
 
 
-SLOW = ("numba", "scipy", "torch", "transformers", "sklearn", "spacy", "prefect", "distributed", "pyarrow", "rich")
+SLOW = ("numba", "scipy", "numpy.random", "torch", "transformers", "sklearn", "spacy", "pyarrow", "rich")
+SLOW += ("prefect", "distributed")
 
 
 @pytest.mark.parametrize("command", ["plan", "status"])

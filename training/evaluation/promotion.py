@@ -28,6 +28,7 @@ from training.evaluation.tables import hundred
 from training.runs import (
     CURRENT,
     ENCODER,
+    METRICS_FILE,
     all_runs,
     encoder_name,
     find_encoder,
@@ -195,8 +196,6 @@ def best_seed(runs: Sequence[Path]) -> BestSeed:
         values = {run: value for run, (_, value, _) in zip(runs, scores, strict=True)}
         better = {run: -value if lower else value for run, (_, value, lower) in zip(runs, scores, strict=True)}
         return BestSeed(max(runs, key=better.__getitem__), scores[0][0], values)
-    from training.evaluation.run import METRICS_FILE  # here, since it knows how encoders are loaded
-
     headlines = [_headline(read_json(run / METRICS_FILE)) for run in runs]
     common = set(headlines[0]).intersection(*headlines[1:])
     if not common:

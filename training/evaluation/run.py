@@ -28,10 +28,9 @@ from training.jobs import EvaluationJob, read_job
 from training.process import run_process
 from training.progress import log
 from training.run_records import in_use
-from training.runs import training_of
+from training.runs import METRICS_FILE, training_of
 from training.writing import read_json, require_writable, write_json, write_text, writing
 
-METRICS_FILE = "metrics.json"
 FORMAT = 5
 """Version of metrics.json; scores of another one are refused."""
 REPORT_FILE = "report.html"

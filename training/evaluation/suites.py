@@ -32,7 +32,6 @@ from features.corpora.classified import ClassTask, read_tasks
 from features.corpora.reading import EvaluationPairs, read_evaluation
 from features.metrics.bootstrap import Bootstrap
 from training.data.labelled_pairs import LabelledPairs
-from training.evaluation.models import Models
 from training.evaluation.seen import seen_part
 from training.evaluation.tables import ScoreTable, mean_of
 from training.jobs import EvaluationJob
@@ -42,6 +41,7 @@ from training.runs import training_of
 if TYPE_CHECKING:
     # slow to import; `facetflow status` only asks which suites there are
     from training.evaluation.items import ItemScores
+    from training.evaluation.models import Models
     from training.modules.pair_classifier import PairClassifier
 
 
@@ -178,7 +178,7 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def score(self, models: Models) -> Result:
+    def score(self, models: "Models") -> Result:
         """Return the result, as JSON without NaN; `metrics.json` has it under `suites`."""
 
     @cached_property
