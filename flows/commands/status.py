@@ -33,8 +33,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
     from features.store.store import Store
     from flows.pages.build_facts import newest_page
     from flows.project import load
-    from flows.server import services
-    from flows.server.up_record import running
+    from flows.server.up_record import describe, running
     from flows.stages import wanted_shards
     from flows.trainings.finished_runs import shortfalls
     from training.evaluation.promotion import current_runs, gone_runs
@@ -69,7 +68,7 @@ def status(project: Path, runs: int, *, as_json: bool) -> None:
         click.echo(f"Current encoder {name}: {lost.run} is gone; {_instead(settings, name, lost)}")
     for lack in lacking:
         click.echo(str(lack))
-    click.echo(services.describe(service, project))
+    click.echo(describe(service, project))
 
 
 def _show_store(contents: Mapping[str, Any], runs: int) -> None:

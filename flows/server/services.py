@@ -31,7 +31,7 @@ from flows.server import up_record
 from flows.server.dead_runs import mark_dead_runs, processes_of_flows, runs_of_processes, schedule_again
 from flows.server.own_server import OwnServer
 from flows.server.prefect_address import answers, talking_to
-from flows.server.up_record import Running, running, state_folder
+from flows.server.up_record import running, state_folder
 from flows.terminal import detail, say, warn
 
 STOP_TIMEOUT = 60.0
@@ -226,16 +226,3 @@ def _count(restarts: list[float], what: str, log: Path | None) -> None:
     warn(f"{what} and is restarted{f' in {_PAUSE:.0f} s, because that happens often' if often else ''}{where}.")
     if often:
         time.sleep(_PAUSE)
-
-
-def describe(service: Running | None, project_file: Path) -> str:
-    """Return in one line what runs for this user, and whether it serves a project."""
-    if service is None:
-        return "`facetflow up` is not running."
-    if service.url is None:
-        return f"`facetflow up` is starting (process {service.process})."
-    served = str(project_file.resolve()) in up_record.projects()
-    return (
-        f"`facetflow up` is running (process {service.process}): {service.url.removesuffix('/api')} (its pages ask for "
-        f"what is in {str(up_record.password_file())!r}){'' if served else '; `facetflow up` adds this project to it'}"
-    )

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from features.core import locks
 from features.core.durable import write_whole
 from features.core.file_errors import clear_errors
@@ -115,8 +113,23 @@ def record_project(project_file: Path, cron: str | None) -> None:
             write_whole(state, _PROJECTS, json.dumps(every).encode())
 
 
+def describe(service: Running | None, project_file: Path) -> str:
+    """Return in one line what runs for this user, and whether it serves a project."""
+    if service is None:
+        return "`facetflow up` is not running."
+    if service.url is None:
+        return f"`facetflow up` is starting (process {service.process})."
+    served = str(project_file.resolve()) in projects()
+    return (
+        f"`facetflow up` is running (process {service.process}): {service.url.removesuffix('/api')} (its pages ask for "
+        f"what is in {str(password_file())!r}){'' if served else '; `facetflow up` adds this project to it'}"
+    )
+
+
 def _record() -> Running | None:
     """Return the content of the record; None if there is none yet, or not that of a process here with the lock."""
+    import psutil
+
     try:
         content = json.loads((state_folder() / _RECORD).read_text(encoding="utf-8"))
         service = Running(int(content["process"]), str(content["url"]) if content["url"] is not None else None)

@@ -39,7 +39,7 @@ def test_help_loads_nothing_heavy(arguments):
 
 
 SLOW = ("numba", "scipy", "numpy.random", "torch", "transformers", "sklearn", "spacy", "pyarrow", "rich")
-SLOW += ("prefect", "distributed")
+SLOW += ("prefect", "distributed", "http.client", "psutil")
 
 
 @pytest.mark.parametrize("command", ["plan", "status"])

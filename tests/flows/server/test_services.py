@@ -19,7 +19,8 @@ from features.core.faults import ProcessStays, ServerNotStarted, StoreUnreachabl
 from flows.command_line import run
 from flows.server import services, up_record
 from flows.server.own_server import OwnServer
-from flows.server.services import Running, running
+from flows.server.services import running
+from flows.server.up_record import Running
 from tests.flows.server.conftest import UP, Server
 
 

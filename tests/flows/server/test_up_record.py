@@ -16,7 +16,7 @@ from features.core.faults import AnotherProcess, LockImpossible
 from flows.command_line import run
 from flows.deployments import Deployed
 from flows.server import prefect_address, up_record
-from flows.server.services import Running, describe, running
+from flows.server.up_record import Running, describe, running
 from tests.flows.server.conftest import UP, WITH_PASSWORD
 
 
