@@ -19,6 +19,7 @@ from features.stages.metrics import METRIC_STAGE
 from features.stages.registry import KEYS
 from features.store.drift import Drift, compare_values
 from features.store.fingerprints import RecipeChange, recipe_changes
+from features.store.publishing import reject_codes
 from features.store.reader import StoreReader, decoding
 from features.store.releases import Release
 
@@ -213,19 +214,6 @@ def _by_part(
         pairs = store.read("pairs", version, present, ["pair_id", "corpus", "split"])
         rows = rows.select("pair_id").join(pairs, on="pair_id")
     return list(rows.group_by("corpus", "split").len().iter_rows())
-
-
-def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
-    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it."""
-    version = release.versions["rejects"]
-    made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
-    counted = [
-        (stage, shard)
-        for (stage, shard), rejected in store.rejected(version).items()
-        if stage in release.rejects
-        and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == rejected.fingerprint))
-    ]
-    return store.reject_codes(counted, version)
 
 
 def _drift(store: StoreReader, old: Release, new: Release) -> Iterator[Drift]:

@@ -9,9 +9,8 @@ import polars as pl
 from features.core.errors import StoreError
 from features.core.faults import NotComplete, NothingToPublish, StoreUnreachable, TooManyRejects
 from features.core.wording import counted
-from features.stages.registry import SOURCES, TABLES
+from features.stages.registry import KEYS, SOURCES, TABLES
 from features.store.damage import refuse_damaged
-from features.store.differences import reject_codes
 from features.store.fingerprints import identity_of
 from features.store.plan import Plan, plan, summary
 from features.store.reader import StoreReader
@@ -139,6 +138,19 @@ def _same_content(store: StoreReader, table: str, old: Release, new: Release) ->
     # The log is enough: the name of a file is the hash of its content.
     paths = [{file.path for file in store.committed(table, release.versions[table]).values()} for release in (old, new)]
     return paths[0] == paths[1]
+
+
+def reject_codes(store: StoreReader, release: Release) -> dict[tuple[str, str], int]:
+    """Return the rejected rows by stage and code of a release, or of its draft, for its shards as they are in it."""
+    version = release.versions["rejects"]
+    made = {stage: store.committed(stage, release.versions[stage]) for stage in release.rejects if stage in KEYS}
+    counted = [
+        (stage, shard)
+        for (stage, shard), rejected in store.rejected(version).items()
+        if stage in release.rejects
+        and (stage not in made or (shard in made[stage] and made[stage][shard].fingerprint == rejected.fingerprint))
+    ]
+    return store.reject_codes(counted, version)
 
 
 def _check_complete(planned: Plan, failed_shards: float) -> None:
