@@ -1,6 +1,7 @@
 """What `runs` and the explorer list: trainings with their releases, states and scores."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,19 @@ def _cell(run: Mapping[str, Any], suite: str, name: str) -> str:
 
 def _scores(runs: Sequence[Path]) -> dict[Path, dict[str, Any]]:
     """Return the scores of each evaluated run, and the suites with other data than in the newest evaluation."""
+    evaluated: list[tuple[str, Path, dict[str, tuple[Any, Any]]]] = []
+    for run in runs:
+        try:
+            read = read_scores(run / METRICS_FILE)
+            results = {suite.name: (suite.headline(result), result["data"]) for suite, result in scored_suites(read)}
+            evaluated.append((str(read.get("date", "")), run, results))
+        except (FacetflowError, KeyError, TypeError):  # there is none, or it is of another version
+            continue
     newest: dict[str, Any] = {}
     scores: dict[Path, dict[str, Any]] = {}
-    evaluated = [run for run in runs if (run / METRICS_FILE).is_file()]
-    for run in sorted(evaluated, key=lambda run: (run / METRICS_FILE).stat().st_mtime_ns, reverse=True):
-        try:
-            scored = scored_suites(read_scores(run / METRICS_FILE))
-            numbers = {suite.name: suite.headline(result) for suite, result in scored}
-            alike = {s.name: newest.setdefault(s.name, result["data"]) == result["data"] for s, result in scored}
-        except (FacetflowError, KeyError, TypeError):  # of another version
-            continue
-        elsewhere = [name for name, same in alike.items() if not same]
+    for _, run, results in sorted(evaluated, key=itemgetter(0), reverse=True):
+        elsewhere = [name for name, (_, data) in results.items() if newest.setdefault(name, data) != data]
+        numbers = {name: headline for name, (headline, _) in results.items()}
         scores[run] = {"evaluated": True, "scores": numbers, "elsewhere": elsewhere}
     return scores
 

@@ -86,8 +86,8 @@ def test_scores_on_other_data_are_marked(project, monkeypatch):
     for seed, digest in enumerate(("before", "now", "now")):
         rated = {"rows": [{"name": "sts", "encoder": 0.8 - seed / 10}], "data": digest}
         file = group / f"seed-{seed}" / "metrics.json"
-        write_json(file, {"format": FORMAT, "suites": {"ratings": rated}})
-        os.utime(file, (seed, seed))
+        write_json(file, {"format": FORMAT, "date": f"2026-01-0{seed + 1}", "suites": {"ratings": rated}})
+        os.utime(file, (9 - seed, 9 - seed))  # as in a copy
     shown = CliRunner().invoke(runs, obj=project, catch_exceptions=False).stdout
     scores = [line.split()[-1] for line in shown.splitlines() if "seed-" in (line.split() or [""])[0]][:3]
     assert scores == ["80.0*", "70.0", "60.0"]
