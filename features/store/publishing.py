@@ -8,6 +8,7 @@ import polars as pl
 
 from features.core.errors import StoreError
 from features.core.faults import NotComplete, NothingToPublish, StoreUnreachable, TooManyRejects
+from features.core.types import RejectCode
 from features.core.wording import counted
 from features.stages.registry import KEYS, SOURCES, TABLES
 from features.store.damage import refuse_damaged
@@ -180,7 +181,9 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
     """Return the most frequent reason of a stage's rejects, with one of its messages."""
     rows = store.read("rejects", version, columns=["stage", "code", "message"]).filter(pl.col("stage") == stage)
     code, count = rows["code"].value_counts(sort=True).row(0)
-    return f", {count} of them as {code!r} ({rows.filter(pl.col('code') == code)['message'][0]})"
+    stays = "; sentences stay when their file goes, so name it under [amr], graphs = [...]"
+    message = rows.filter(pl.col("code") == code)["message"][0] + (stays if code == RejectCode.NO_GRAPH else "")
+    return f", {count} of them as {code!r} ({message})"
 
 
 def _recipe(store: StoreReader, table: str, version: int) -> Mapping[str, object] | None:
