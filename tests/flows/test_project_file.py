@@ -1,5 +1,6 @@
 """The project file: each error is one sentence with file and key."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,10 @@ def test_a_file_in_another_encoding_names_the_line(tmp_path):
 def test_a_missing_file_says_how_to_make_one_or_where_one_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path in (Path("facetflow.toml"), tmp_path / "facetflow.toml"):
+        with refused(NoProjectFile):
+            load(path)
+    os.mkfifo(tmp_path / "pipe.toml")
+    for path in (tmp_path, tmp_path / "pipe.toml"):  # which would be waited for
         with refused(NoProjectFile):
             load(path)
     (tmp_path / "facetflow.toml").touch()
