@@ -17,6 +17,7 @@ from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
 from training.kinds import KINDS
 from training.runs import (
+    CURRENT,
     ENCODER,
     all_runs,
     encoder_name,
@@ -154,6 +155,10 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
         if (folder / MODULES_FILE).is_file():
             # `current` may lead to another run while this one is read.
             return folder.resolve() if given.is_symlink() or given.parent.is_symlink() else folder
+    if given.name == CURRENT and given.parent.is_dir():
+        raise NoEncoder(
+            f"{name!r} leads to no run: name one, or promote one (`facetflow evaluate {given.parent.name} --promote`)."
+        )
     if given.is_dir():
         raise NotAnEncoder(
             f"{name!r} holds no encoder (there is no {MODULES_FILE}); give the folder of an encoder, or of the run "
@@ -169,4 +174,7 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
             raise
         known = finished or [each.name for each in models.MODELS.values() if each.kind == "sentence encoder"]
         there_are = did_you_mean(name, known, f"there are: {', '.join(known)}")
-        raise UnknownModel(f"{name!r} is not an encoder, a folder or a model; {there_are}.") from error
+        raise UnknownModel(
+            f"{name!r} is not an encoder, a folder or a model; {there_are}. One of the Hub is pulled first: `facetflow "
+            "models pull owner/name`."
+        ) from error
