@@ -39,8 +39,8 @@ class Verbosity(IntEnum):
 _verbosity = Verbosity.NORMAL
 _n_json = 0
 _hear: Callable[[int, str], object] | None = None
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but tab and line feed, and overrides of the direction of text."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, other line breaks, and overrides of the direction of text."""
 
 
 def visible(text: str) -> str:

@@ -78,7 +78,7 @@ def test_a_stage_without_rejects_is_refused(folder, refuses):
 
 
 def test_control_characters_are_shown_and_kept_in_files(folder):
-    hostile = "=1 \x1b]0;owned\x07\x1b[2J \u009b31m\u202eevil"
+    hostile = "=1 \x1b]0;owned\x07\x1b[2J \u009b31m\u202eevil\u2028"
     (folder / "pairs.tsv").write_text(f"sentence_a\tsentence_b\n{hostile}\t\n")
 
     def said(*words: str) -> str:
@@ -86,9 +86,9 @@ def test_control_characters_are_shown_and_kept_in_files(folder):
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     # click leaves out what a terminal would obey where there is none
-    assert said().splitlines()[1] == "    =1 \\u001b]0;owned\\u0007 \\u009b31m\\u202eevil | "
+    assert said().splitlines()[1] == "    =1 \\u001b]0;owned\\u0007 \\u009b31m\\u202eevil\\u2028 | "
     as_json = said("--json", "--export", "rejects.tsv")
-    assert not set(as_json) & set("\x1b\x07\u009b\u202e")
+    assert not set(as_json) & set("\x1b\x07\u009b\u202e\u2028")
     text = f"{hostile} | "
     assert json.loads(as_json)[0]["text"] == text
     said("--export", "rejects.csv")
