@@ -1,6 +1,7 @@
 """`facetflow predict`: label each pair of a table with the classifier of an encoder."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 def _probability(_context: click.Context, _parameter: click.Parameter, value: str | None) -> "GivenThreshold":
     if value is None or value == "dev":
         return value  # type: ignore[return-value]
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor dev.") from None
+    with suppress(ValueError):
+        if 0 <= (number := float(value)) <= 1:
+            return number
+    raise click.BadParameter(f"{value!r} is neither a probability, from 0 to 1, nor dev.")
 
 
 @click.command()

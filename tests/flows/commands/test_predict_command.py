@@ -308,8 +308,8 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     ("labels", "threshold", "message"),
     [
         (("0", "1"), "dev", "keeps no threshold of dev pairs"),
-        (("0", "1"), "1.5", "The threshold 1.5 is no probability: give a number from 0 to 1, or 'dev'"),
-        (("0", "1"), "low", "'low' is neither a number nor dev"),
+        (("0", "1"), "1.5", "'1.5' is neither a probability, from 0 to 1, nor dev"),
+        (("0", "1"), "low", "'low' is neither a probability, from 0 to 1, nor dev"),
         (
             ("no", "perhaps", "yes"),
             "0.3",
