@@ -59,12 +59,12 @@ class Query:
         """Return a parameter, without blanks around it."""
         return self._given.get(name, default).strip()
 
-    def choice(self, name: str, among: Collection[str], default: str = "") -> str:
+    def choice(self, name: str, among: Collection[str], default: str = "", *, called: str = "") -> str:
         """Return a parameter that names something; a SettingsError when nothing has that name."""
         value = self.text(name, default)
         if value and value != default and value not in among:
             choices = f"choose from {', '.join(among)}" if among else "there is none"
-            raise UnknownName(f"There is no {name} {value!r}; {did_you_mean(value, among, choices)}.")
+            raise UnknownName(f"There is no {called or name} {value!r}; {did_you_mean(value, among, choices)}.")
         return value
 
     def number(self, name: str, default: float | None = None) -> float | None:
@@ -119,7 +119,8 @@ class View(ABC):
 
     def explainer(self, query: Query) -> Explainer:
         """Return what explains with the chosen encoder; a SettingsError when there is no such encoder."""
-        return self.session.explainer_of(query.choice("encoder", self.session.encoders()))
+        chosen = query.choice("encoder", self.session.encoders(), called="encoder with facets")
+        return self.session.explainer_of(chosen)
 
     def form(self, query: Query) -> dict[str, Any]:
         """Return what the form shows besides the query, whatever was asked; quickly. Nothing by default."""

@@ -285,6 +285,8 @@ def test_a_number_that_is_too_large_is_told_its_limits():
 def test_where_there_is_nothing_to_choose_from_that_is_said():
     with refused(UnknownName):
         Query({"run": "zzz"}).choice("run", [])
+    with refused(UnknownName):
+        Query({"encoder": "zzz"}).choice("encoder", [], called="encoder with facets")
 
 
 def test_tabs_and_bookmarks_are_told_apart_by_what_was_asked(in_project):
