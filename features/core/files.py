@@ -42,6 +42,7 @@ TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 
 _FORMATS = {suffix: cast("TableFormat", name) for name, suffixes in TABLE_FORMATS.items() for suffix in suffixes}
 _SAVED_AS = dict.fromkeys((".xls", ".xlsx", ".ods"), "save the sheet as .csv, or as another of") | {
+    ".arrow": "write it as .parquet, or as another of",
     ".json": "write one JSON object a line and name it .jsonl, or use another of",
     **dict.fromkeys((".conllu", ".conll"), "write its sentences to a column `text` of one of"),
 }

@@ -99,7 +99,9 @@ def test_a_folder_of_parquet_files_is_not_one_that_does_not_exist(tmp_path):
             read(tmp_path / "parts.parquet")
 
 
-@pytest.mark.parametrize("name", ["table", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"])
+@pytest.mark.parametrize(
+    "name", ["table", "table.arrow", "table.xlsx", "table.gz", "table.parquet.gz", "table.xlsx.gz"]
+)
 def test_an_unknown_suffix_names_the_known_ones(tmp_path, name):
     with refused(UnknownFormat):
         write_table(FRAME, tmp_path / name)
