@@ -19,6 +19,7 @@ import numpy as np
 GAP = 15.0  # between two boxes of a layer
 _WAY = 10.0  # width of a way point
 _SWEEPS = 12
+_FAR = 20  # layers; an edge across more of them passes no way points, of which a graph could have a hundred thousand
 _FULL = 1400.0  # width of the boxes at which a layer is full
 
 
@@ -53,8 +54,8 @@ def lay_out(
     links: list[tuple[int, int]] = []
     for (source, target), label in zip(edges, labels, strict=True):
         upper, lower = (source, target) if ranks[source] < ranks[target] else (target, source)
-        chain = [upper]
-        for rank in range(ranks[upper] + 1, ranks[lower]):
+        chain, straight = [upper], ranks[lower] - ranks[upper] > _FAR
+        for rank in range(ranks[upper] + 1, 0 if straight else ranks[lower]):
             layers[rank].append(len(widths))
             chain.append(len(widths))
             widths.append(max(_WAY, label))
@@ -62,7 +63,7 @@ def lay_out(
         if len(chain) == 1:
             widths[lower] = max(widths[lower], label)
         chain.append(lower)
-        links += pairwise(chain)
+        links += [] if straight else pairwise(chain)
         chains.append(chain if upper == source else chain[::-1])
     _order(layers, links, ranks)
     x = _place(layers, links, widths)

@@ -173,6 +173,12 @@ def test_many_children_go_below_each_other_instead_of_ever_further_to_the_side()
     assert star.width < 49 * (100 + GAP) * 0.8
 
 
+def test_an_edge_across_half_of_a_deep_graph_passes_no_points():
+    chain = [(n, n + 1) for n in range(59)]
+    layout = lay_out([(40, 20)] * 60, [*chain, (0, 15), (0, 59)], [20.0] * 61, 50.0)
+    assert [len(way) for way in layout.ways[-2:]] == [14, 0]  # hundreds of such edges would pass a hundred thousand
+
+
 def test_wider_texts_are_wider():
     assert text_width("boy", 13) < text_width("boys", 13) < text_width("mobs", 13)
     assert text_width("猫", 13) > text_width("c", 13)
