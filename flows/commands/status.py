@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from features.core.errors import FacetflowError
+from features.core.errors import FacetflowError, StoreError
 from features.core.faults import NoRelease
 from features.core.outputs import check_output, write_text
 from features.core.types import Shard
@@ -84,6 +84,8 @@ def _show_store(contents: Mapping[str, Any], runs: int) -> None:
         wanted += f", {table['missing']} to make" if table["missing"] else ""
         shards, rows = counted(table["shards"], "shard"), counted(table["rows"], "row")
         click.echo(f"  {table['table']:<14}{shards:>13} {rows:>17} {size:>10.1f} MB{wanted}")
+        for corpus, number in table["corpora"].items():
+            click.echo(f"    {corpus:<25} {counted(number, 'row'):>17}")
     for rejects in contents["rejects"]:
         click.echo(f"  {rejects['rows']:,} rejected by {rejects['stage']}: {rejects['code']}")
     if contents["rejects"]:
@@ -128,6 +130,7 @@ def _store_contents(store: "Store", wanted: Mapping[str, Collection[Shard]] | No
                 "shards": len(shards),
                 "rows": sum(shard.rows for shard in shards.values()),
                 "bytes": sum(shard.bytes for shard in shards.values()),
+                "corpora": _by_corpus(store, table),
                 "wanted": len(asked[table]) if table in asked else None,
                 "missing": len(asked[table] - shards.keys()) if table in asked else None,
             }
@@ -138,6 +141,16 @@ def _store_contents(store: "Store", wanted: Mapping[str, Collection[Shard]] | No
         "releases": [asdict(release) for release in store.releases()],
         "runs": [_run_entry(store, record) for record in store.runs()[:runs]],
     }
+
+
+def _by_corpus(store: "Store", table: str) -> dict[str, int]:
+    """Return corpus → its rows, for the tables of pairs and of labels; empty where a file is damaged."""
+    if table not in {"pairs", "labels"}:
+        return {}
+    try:
+        return dict(store.read(table, columns=["corpus"]).group_by("corpus").len().sort("corpus").iter_rows())
+    except StoreError:
+        return {}  # `verify` and the next build name the file
 
 
 def _run_entry(store: "Store", record: "RunRecord") -> dict[str, Any]:

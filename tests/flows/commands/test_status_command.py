@@ -66,10 +66,15 @@ def test_only_tables_that_the_project_has_or_wants_are_shown(tmp_path, monkeypat
     tables = re.findall(r"^  (\w+) .* rows ", said(capsys), re.MULTILINE)
     assert tables == ["sentences", "labels"]
     assert re.search(r"^  sentences +1 shard +2 rows ", said(capsys), re.MULTILINE)
+    assert re.search(r"^  labels +1 shard +2 rows .*\n    texts +2 rows$", said(capsys), re.MULTILINE)
     toml = (tmp_path / "facetflow.toml").read_text()
     (tmp_path / "facetflow.toml").write_text(f"{toml}[srl]\nenabled = true\n")
     assert re.search(r"^  srl +0 shards .*, 1 wanted, 1 to make$", said(capsys), re.MULTILINE)
-    assert len(json.loads(said(capsys, "--json"))["tables"]) == len(TABLES) - 1, "all but rejects"
+    tables = {table["table"]: table["corpora"] for table in json.loads(said(capsys, "--json"))["tables"]}
+    assert tables == {name: {} for name in TABLES.keys() - {"rejects"}} | {"labels": {"texts": 2}}
+    (file,) = (tmp_path / "store" / "tables" / "labels").rglob("*.parquet")
+    file.unlink()
+    assert "texts" not in said(capsys), "a damaged file does not keep it from saying the rest"
 
 
 def test_a_current_run_that_is_gone_is_told_with_what_to_do(runs, capsys):
