@@ -92,7 +92,7 @@ def encode(
 @click.argument("file", type=FILE)
 @output_options("parquet", "jsonl")
 @click.option("--vector", "column", default="vector", metavar="COLUMN", help="Column with the vectors.")
-@encoder_option(" the project's one in use that has facets, else s3bert-minilm-map")
+@encoder_option(" the project's with facets, else s3bert-minilm-map")
 @DEVICE
 @click.pass_obj
 def facets(
