@@ -322,9 +322,7 @@ def load(path: Path) -> Project:
         SettingsError: the file is missing, is not TOML, or keys in it are unknown, missing or wrong; all are named.
     """
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 (a method raises for a closed folder)
-        raise NoProjectFile(
-            f"The project file {str(path)!r} is a folder, a pipe or a device: name another with --project."
-        )
+        raise NoProjectFile(f"The project file {str(path)!r} is a folder, a pipe or a device: name a file.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
