@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from features import models
 from features.core.durable import file_sha256
-from features.core.errors import InputError
+from features.core.errors import InputError, ModelError
 from features.core.faults import FileChanged, StageOff, UnknownName
 from features.core.file_errors import clear_errors
 from features.core.files import changed
@@ -20,7 +21,6 @@ from features.core.types import Shard
 from features.core.wording import did_you_mean
 from features.corpora.dataset import GraphLayout
 from features.corpora.sources import files_of, locate
-from features.models import stamp
 from features.parsers.settings import AmrSettings
 from features.stages.amr import AMR_STAGE
 from features.stages.embeddings import EMBEDDING_STAGE
@@ -133,7 +133,9 @@ def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
     for encoder in project.encoders if pairs.height or labels.height else ():
         try:
             check_ahead(encoder, pairs, labels)
-        except InputError as error:
+            if encoder.pool is None:  # else it is trained elsewhere
+                models.locate(encoder.backbone, project.base)
+        except (InputError, ModelError) as error:
             sentences.append(f"`facetflow train {encoder.name}` will fail: {error}")
         else:
             off = switched_off(project.switches) - {EMBEDDING_STAGE.name}
@@ -173,7 +175,7 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
     from features.parsers.bank import build_bank  # loads pyarrow, which most plans need not
 
     files = graph_files(project)
-    content, before = hashlib.blake2b(digest_size=6), [stamp(file) for file in files]
+    content, before = hashlib.blake2b(digest_size=6), [models.stamp(file) for file in files]
     for file in files:
         content.update(file_sha256(file).encode() if file.is_file() else b"missing")
     # Named by content, because a worker of a long-lived cluster keeps the index that it has opened.
@@ -187,7 +189,7 @@ def _with_bank(project: Project, store: StoreReader, index_folder: Path | None) 
             with scratch("graphs") as folder:
                 build_bank(files, folder / name)
                 for file, state in zip(files, before, strict=True):
-                    if stamp(file) != state:
+                    if models.stamp(file) != state:
                         raise changed(file)
                 storage.put(f"graphs/{name}", folder / name)
         if index_folder is None:

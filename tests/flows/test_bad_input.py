@@ -352,12 +352,16 @@ def test_a_store_whose_lock_cannot_be_written(folder, monkeypatch, capfd):
             ),
             "its corpora have none in the split 'train': they have texts with labels, from which encoders of kind",
         ),
+        (
+            lambda folder: (judged("1", "0")(folder), edit("spans =", 'backbone = "team/encoder"\nspans =')(folder)),
+            "get it with `facetflow models pull team/encoder`",
+        ),
     ],
-    ids=["no label column", "one label for all pairs", "texts only"],
+    ids=["no label column", "one label for all pairs", "texts only", "no backbone"],
 )
 def test_a_plan_tells_that_a_training_will_be_pointless(change, says, folder, capfd):
-    change(folder)
     learn_spans()(folder)
+    change(folder)
     assert run(["plan"]) == 0
     said = capfd.readouterr()
     (told,) = [line for line in said.err.splitlines() if line.startswith("`facetflow train pas` will fail: ")]

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from generated import ENCODER
+from generated import ENCODER, write_backbone
 
 from features.core.faults import FileChanged
 from features.core.types import RejectCode, Shard
@@ -131,6 +131,7 @@ def test_a_plan_foresees_the_release_and_the_identity_of_what_follows(built, fac
 
     assert due()[:2] == (1, False)
     built.write(62, sentences=8, per_shard=8, more=ENCODER)
+    write_backbone(built.folder / "backbone")
     assert here.done(built, "plan").splitlines()[-2:] == [
         "Release 2 would follow.",
         "1 encoder would be trained: s3bert, because it has no finished training.",
