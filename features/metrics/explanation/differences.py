@@ -148,12 +148,12 @@ def _roles(told: Told) -> None:
     one, subject, does = texts.turned or (NO_TOKEN, [], NO_TOKEN)
     if does.may_be_participle or does.lower.endswith("ing") or does.stem in both.frame_stems:  # not "which the way is"
         told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {does.shown}")
-    elif texts.voice:
-        parts = texts.exchange or ([], [])
+    elif texts.passive and texts.voice:
+        parts, side = texts.exchange or ([], []), texts.passive.side
         within = {*texts.voice} <= {stem for part in parts for stem in part}
         words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
-        passive = f" (passive in {SIDES[texts.is_passive[1]]} only)"
-        verb = next((t.stem for t in texts.tokens[texts.is_passive[1]] if t.may_be_participle), "")
+        passive = f" (passive in {SIDES[side]} only)"
+        verb = texts.passive.verb.stem
         frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
@@ -164,11 +164,11 @@ def _roles(told: Told) -> None:
         elif texts.exchange and texts.turns(texts.voice):
             told.add("form", (), f"{words} change places{passive}, not their roles")
         elif texts.turns(texts.voice):
-            told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
+            told.add("form", (), f"only {SIDES[side]} is in the passive")
     elif any(texts.fronted):
         first = [f"{quoted(part)} comes first in {SIDES[n]}" for n, part in enumerate(texts.fronted) if part]
         told.add("order" if both.differ else "form", ("srl",), ", ".join(first))
-    elif texts.exchange and texts.is_passive[0] == texts.is_passive[1]:
+    elif texts.exchange and not texts.passive:
         _exchange(told, texts.exchange, moved)
 
 
@@ -222,15 +222,14 @@ def _moved_words(told: Told) -> None:
     side, verb = texts.passive_verb or (0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
-    voices = {sum(t.stem == "be" and t.lower != "'s" for t in side) for side in texts.tokens}  # not "the man's car"
     if verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
-    elif verb.stem in acting and not any(texts.is_passive):  # "he was denied a room", "he denied it"
+    elif verb.stem in acting and not texts.passive:  # "he was denied a room", "he denied it"
         at = texts.tokens[side].index(verb)
         passive = texts.tokens[side][at - 1 : at + 1]
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
-    elif texts.is_passive[0] != texts.is_passive[1] and len(voices) == 2 and (texts.moved or not texts.voice):
-        told.add("form", (), f"only {SIDES[texts.is_passive[1]]} is in the passive")
+    elif texts.passive and (texts.moved or not texts.voice):
+        told.add("form", (), f"only {SIDES[texts.passive.side]} is in the passive")
     elif not (texts.exchange or texts.voice) and told.add_swap():
         return
     elif texts.moved:

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 from itertools import combinations_with_replacement, pairwise, product, takewhile
+from typing import NamedTuple
 
 from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
 
@@ -27,6 +28,15 @@ _UNMOVED = _LINKS | {"pronoun"}  # "he has never" is "never has he"
 _LONGEST = 6  # words with content in a part that changes places
 
 
+class Passive(NamedTuple):
+    """A verb in the passive with its agent: "was bitten by a dog"."""
+
+    side: int  # the sentence
+    be: int  # where it begins
+    by: int  # where its agent begins
+    verb: Token  # its participle
+
+
 class ComparedTexts:
     """Two sentences, compared word by word."""
 
@@ -34,7 +44,6 @@ class ComparedTexts:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
         self.tokens = _read_beside(left, right), _read_beside(right, left)
-        self.is_passive = _is_passive(left, right), _is_passive(right, left)  # with an agent: "was bitten by"
 
     @cached_property
     def equal(self) -> bool:
@@ -51,34 +60,30 @@ class ComparedTexts:
         return left, right
 
     @cached_property
+    def passive(self) -> Passive | None:
+        """The verb in the passive with an agent that only one sentence has."""
+        left, right = _passive(0, *self.tokens), _passive(1, *self.tokens[::-1])
+        only = None if left and right else left or right
+        return None if only is None or self._has_passive(1 - only.side, only.verb) else only
+
+    @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
-        if self.is_passive[0] == self.is_passive[1]:
-            return None
-        tokens, others = self.tokens[self.is_passive[1]], self.tokens[self.is_passive[0]]
-        stems = [token.stem for token in tokens]
-        by = stems.index("by")
-        if stems[by - 1] not in self.shared and not self.reordered:
+        if self.passive is None or self.passive.verb.stem not in self.shared:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        be = stems.index("be") if "be" in stems else by - 1
-        verbs = {t.lower for t in tokens[be:by] if t.may_be_participle}
-        near = [others[max(at - 3, 0) : at + 2] for at, t in enumerate(others) if t.lower in verbs]
-        if any(t.stem in {"be", "by"} for part in near for t in part):
-            return None  # "was first sent to Ann" or "sent by Bob" beside "was sent by Ann": both are in the passive
-        before = tokens[:be] if be else tokens[: by - 1]  # "was Ann bitten by"
-        before = [t for t in before if t.stem in _ASKING or (t.has_content and t.kind != "quantity")]
-        subject = _asked(tokens, tokens.index(before[-1])).stem if before else ""  # not "12" of "children under 12"
+        side, be, by, _ = self.passive
+        tokens, others = self.tokens[side], self.tokens[1 - side]
+        subject = _asked(tokens, be - 1 if be else by - 2).stem  # "was Ann bitten by"
         agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
         for token in tokens[by + 1 :]:
             # "by the boy left", "by Ann today" beside "Ann left today"
             apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
-            if token.has_content and not (agent and (token.may_be_participle or apart)):
-                agent = token.stem
-            elif agent or token.kind != "grammar":
+            if agent and (token.may_be_participle or apart or not token.has_content):
                 break
-        owners = {token.stem for token, behind in pairwise(others) if behind.lower == "'s"}  # "Ann's son won"
-        known = self.shared.union(t.stem for t in others if t.stem in _ASKING) - owners
-        return (subject, agent) if subject != agent and {subject, agent} <= known else None
+            agent = token.stem if token.has_content else ""
+        # Not of "Ann's son won".
+        known = {t.stem for t, behind in pairwise([*others, NO_TOKEN]) if behind.lower != "'s"}
+        return (subject, agent) if subject != agent and {subject, agent} <= known & (self.shared | _ASKING) else None
 
     @cached_property
     def shared(self) -> set[str]:
@@ -95,7 +100,7 @@ class ComparedTexts:
             return None
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
-        if _renamed(left, pair) == right and self.passive_verb is None:
+        if _renamed(left, pair) == right and (self.passive or not self.passive_verb):
             orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if apart and (not differ or self._take_places(pair)) else None
@@ -120,7 +125,7 @@ class ComparedTexts:
     def turned(self) -> tuple[Token, list[str], Token] | None:
         """Whom a clause is about, stems of another noun, the verb, if they swap roles: "who we saw", "who saw us"."""
         starts = [[at for at, token in enumerate(side) if token.stem in {"what", *RELATIVE}] for side in self.tokens]
-        for places in zip(*starts, strict=False) if self.is_passive[0] == self.is_passive[1] else ():
+        for places in zip(*starts, strict=False) if self.passive is None else ():
             of = _asked(self.tokens[0], places[0])
             clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
             if all(clauses) and clauses[0][0].has_content and clauses[0][0].stem == clauses[1][0].stem:  # which boys
@@ -138,7 +143,7 @@ class ComparedTexts:
                 is_clause = who.stem in RELATIVE and be.stem == "be" and word.has_content
                 others = [NO_TOKEN, *self.tokens[1 - side]]
                 for before, *pair in zip(others, others[1:], others[2:], strict=False) if is_clause else ():
-                    is_verb = word.may_be_participle and before.kind in {"word", "name", "pronoun"}  # "we hired men"
+                    is_verb = before.kind in _NOUNS  # "we hired men"
                     if [t.stem for t in pair] == [word.stem, noun.stem] and not is_verb:
                         return (pair, [noun, who, be, word]) if side else ([noun, who, be, word], pair)
         return None
@@ -220,8 +225,7 @@ class ComparedTexts:
         stems = [{token.stem for token in tokens} for tokens in self.tokens]
         for side, tokens in enumerate(self.tokens):
             kept = [t for t in tokens if t.kind == "negation" or (t.stem in stems[1 - side] and t.kind not in _UNMOVED)]
-            before = [[t for t in kept[: kept.index(cue)] if t.kind != "negation"] for cue in cues[side]]
-            around.append([sorted(t.stem for t in words) for words in before])
+            around.append([sorted(t.stem for t in kept[: kept.index(cue)]) for cue in cues[side]])
         return around[0] == around[1]
 
     @cached_property
@@ -251,21 +255,21 @@ class ComparedTexts:
         """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
         # Not 's, which is mostly the genitive: "John's car".
         forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
-        if forms[0] == forms[1]:
-            return None
         side = int(forms[1] > forms[0])
-        others = pairwise([*self.tokens[1 - side], NO_TOKEN])
-        in_both = {token.stem for token, behind in others if behind.lower == "by"}  # written and directed by
-        in_both |= {token.stem for before, token in pairwise(self.tokens[1 - side]) if before.stem == "be"}
-        verbs = {(before.stem, token.stem) for before, token in pairwise(self.tokens[1 - side])}
-        tokens = self.tokens[side]
-        for at, (before, be) in enumerate(pairwise([NO_TOKEN, *tokens]), 1):
+        tokens, verbs = self.tokens[side], {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - side])}
+        for at, (before, be) in enumerate(pairwise([NO_TOKEN, *tokens]), 1) if forms[0] != forms[1] else ():
             behind = tokens[at:] if self.asks[side] else tokens[at : at + 1]  # "was it denied"
-            token = next((t for t in behind if t.stem in self.shared - in_both and t.may_be_participle), NO_TOKEN)
-            one_subject = (before.stem, token.stem) in verbs  # "he denied it", "he was denied it"
-            if be.stem == "be" and token.text and (self.reordered or one_subject):
+            token = next((t for t in behind if t.stem in self.shared and t.may_be_participle), NO_TOKEN)
+            moves = self.reordered or (before.stem, token.stem) in verbs  # "he denied it", "he was denied it"
+            if be.stem == "be" and token.text and moves and not self._has_passive(1 - side, token):
                 return side, token
         return None
+
+    def _has_passive(self, side: int, verb: Token) -> bool:
+        """Return whether a sentence has a verb beside "be" or "by": "was first sent", "sent by Ann"."""
+        tokens = self.tokens[side]
+        at = [n for n, token in enumerate(tokens) if token.lower == verb.lower]
+        return not {"be", "by"}.isdisjoint(token.stem for n in at for token in tokens[max(n - 3, 0) : n + 2])
 
     def token(self, side: int, stem: str) -> Token:
         """Return the first word of a sentence with a stem."""
@@ -338,25 +342,23 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
 
 def _asked(tokens: Sequence[Token], at: int) -> Token:
     """Return the noun that a pronoun at a place stands for, "the boy" before "who"; the word there if there is none."""
-    before, noun = [NO_TOKEN, NO_TOKEN, *tokens[:at]][-2:]
-    has_noun = noun.kind == "name" or (noun.kind == "word" and before.lower in _ARTICLES)
-    return noun if tokens[at].stem in RELATIVE and has_noun else tokens[at]
+    noun = [NO_TOKEN, *tokens[:at]][-1]
+    return noun if tokens[at].stem in RELATIVE and noun.kind in {"name", "word"} else tokens[at]
 
 
-def _is_passive(tokens: Sequence[Token], others: Sequence[Token]) -> bool:
+def _passive(side: int, tokens: Sequence[Token], others: Sequence[Token]) -> Passive | None:
     stems = [token.stem for token in tokens]
-    if "by" not in stems:
-        return False
-    by = stems.index("by")
+    by = stems.index("by") if "by" in stems else 0
+    be = stems.index("be") if "be" in stems else by - 1
+    verbs = [t for t in tokens[be:by] if t.kind != "grammar"][:3]
+    verb = next((t for t in verbs if t.may_be_participle), NO_TOKEN)  # not "was on the table by the door"
+    active = verb.text and not tokens[by - 1].lower.endswith("ing")
     if "be" not in stems:  # "man shot by police" beside "police shoot man", "man shoots police"; not "stood by a man"
-        verb, agent = tokens[max(by - 1, 0)], next((t.stem for t in tokens[by + 1 :] if t.kind in _NOUNS), "")
-        rest = [token for token in others if token.kind != "grammar" or token.lower in {"by", "to", "of"}]
-        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == verb.stem and verb.may_be_participle), 0)
-        return at > 0 and rest[at + 1].has_content and agent in {token.stem for token in rest[: at + 2]}
-    be = stems.index("be")
-    # No participle in "was on the table by the door".
-    verbs = [t.may_be_participle for t in tokens[be + 1 : by] if t.kind != "grammar"]
-    return len(verbs) < 4 and any(verbs) and not tokens[by - 1].lower.endswith("ing")
+        rest = [t for t in others if t.kind != "grammar" or t.lower in {"by", "to", "of"}]
+        agent = next((t.stem for t in tokens[by + 1 :] if t.kind in _NOUNS), "")
+        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == verb.stem), 0)
+        active = at > 0 and rest[at + 1].has_content and agent in {token.stem for token in rest[: at + 2]}
+    return Passive(side, be, by, verb) if active else None
 
 
 def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
