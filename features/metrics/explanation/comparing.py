@@ -73,7 +73,7 @@ class Quantity(NamedTuple):
         pair = (self, other)
         units = [each.sign or (each.unit or NO_TOKEN).stem for each in pair]
         stems = [{unit, *(token.stem for token in each.span)} for each, unit in zip(pair, units, strict=True)]
-        known = all(unit or each.head for each, unit in zip(pair, units, strict=True)) or "percent" in units
+        known = all(unit or each.head for each, unit in zip(pair, units, strict=True))
         return known and any(unit and unit not in there for unit, there in zip(units, reversed(stems), strict=True))
 
 
@@ -135,10 +135,9 @@ class ComparedGraphs:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
         # As written first: a relative clause belongs to what it describes.
-        for source, role, target in (*view.graph.relations, *view.forward):
-            above = target if role.lower() == "domain" and source in nodes else source
-            if above not in nodes and (target in nodes or above == target):
-                above = above if self.word(side, above) else view.parents.get(above, above)  # with: have-03
+        for source, _, target in (*view.graph.relations, *view.forward):
+            if target in nodes:
+                above = source if self.word(side, source) else view.parents.get(source, source)  # with: have-03
                 if self.token(side, above) != token:
                     return None if view.labels[above] in _JOINS else self.word(side, above)
         return None
@@ -146,7 +145,7 @@ class ComparedGraphs:
     def lists(self, stems: Collection[str], between: Iterable[Token] = ()) -> bool:
         """Return whether words are in one list with all between, in both graphs, so that their order tells no role."""
         skipped = {"grammar", "quantity"}
-        rest = [t for t in between if t.stem not in stems and (t.kind not in skipped or t.lower in OF)]
+        rest = [t for t in between if t.kind not in skipped or t.lower in OF]
         rest = [t for t in rest if t.kind != "pronoun" or t.lower == t.stem]  # her brother, but not "he is"
         negated = any(token.kind == "negation" for token in self.texts.tokens[0])  # "not rich but happy"
         entries = rest[:-1] if rest and rest[-1].stem in {"and", "or", "nor" if negated else "but"} else rest
@@ -190,11 +189,11 @@ class ComparedGraphs:
             is_sum = _SUM.search(self.texts.sentences[side][: order[last].end])
             if at is None and behind.kind in kinds and not (between.strip(" -") or is_verb or is_sum):
                 at = past
-            if at is not None and order[at].kind == "name" and behind.kind == "word" and at > past:
+            if at is not None and order[at].kind == "name" and behind.kind == "word":
                 at = past  # three sons Jim and Bob
             unit = next((t for t in order[past : past + 2] if t in units or t.stem in UNITS), None)
-            is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
-            if first and is_number and order[first - 1].lower in _BOUNDS:
+            # Not "around once more".
+            if first and order[first].stem[0].isdigit() and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             span = order[first : (last if at is None else at) + 1]
             text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])

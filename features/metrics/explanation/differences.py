@@ -67,7 +67,7 @@ def _negations(told: Told) -> None:
     stems = [{cue.stem for cue in side} for side in cues]
     polar = [both.facets["negations"].left, both.facets["negations"].right]
     nodes = [[both.token(side, i.index) for i in items if not i.matched] for side, items in enumerate(polar)]
-    scopes = [[f'"{t.lower}"' if t.kind == "modal" else t.shown for t in s if t and t.stem not in _BARE] for s in nodes]
+    scopes = [[token.shown for token in side if token and token.stem not in _BARE] for side in nodes]
     in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
@@ -156,10 +156,10 @@ def _roles(told: Told) -> None:
         verb = texts.passive.verb.stem
         frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
-        if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
+        if not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
-        elif texts.exchange and frames and {stem for stem, _ in moved}.difference(texts.voice):
+        elif frames and {stem for stem, _ in moved}.difference(texts.voice):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange and texts.turns(texts.voice):
             told.add("form", (), f"{words} change places{passive}, not their roles")
@@ -178,9 +178,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     within, ends = [texts.token(0, stem).shown for stem in parts], {stems[-1] for stems in exchange}
     # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
     words_of = [{t.stem for t in s if t.kind != "grammar"} for s in texts.tokens]
-    lost = [{token.stem for token in side} for side in both.unread]  # what both graphs lack has no role in them
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
-    frames = [frame for frame in frames if frame not in within and not ends & lost[0] & lost[1]]
+    frames = [frame for frame in frames if frame not in within]
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
@@ -191,7 +190,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     passed = [t for side in between for t in side if t.has_content and t.stem not in parts]
     # "Load a cart with hay", "load hay on a cart"; "Ann wrote to Ben", "Ben wrote Ann" has a verb in between.
     in_place = all(alone) or (any(alone) and both.frame_stems.isdisjoint(t.stem for t in passed))
-    frames = [] if texts.fronted or moves_verb or in_place else frames
+    frames = [] if moves_verb or in_place else frames
     # "Gave us a fish", "gave a fish to us"; "we were given a fish", "a fish was given to us".
     passive = all(any(t.stem == "be" for t in side) for side in between)
     is_dative = alone[0] ^ alone[1] in ({"to"}, {"for"})
@@ -201,9 +200,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     keep_links = all(before) and before[0] != before[1] and both.frame_stems.isdisjoint(parts)
     keep_links &= not (passed or texts.differ_in_words())
     # "Drove because he was late".
-    clauses = both.differ and ends <= both.frame_stems
-    outside = [[t for t in side if t.stem not in parts or t.stem in ends] for side in between]
-    in_list = not told.differences and all(both.lists(ends, side) for side in outside)
+    clauses = ends <= both.frame_stems
+    in_list = all(both.lists(ends, [t for t in side if t.stem not in parts]) for side in between)
     if not clauses and (is_dative or keep_links or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin:
@@ -306,8 +304,7 @@ def _coreference(told: Told) -> None:
     text = f"{reflexive.shown} in {SIDES[side]} refers back"
     others = [t for t in told.texts.tokens[1 - side] if t.stem == reflexive.stem and t.lower in _OBJECTS][:1]
     text += f", {others[0].shown} in {SIDES[1 - side]} to someone else" if others else ""
-    himself = [t for t in tokens if t.stem == reflexive.stem in told.texts.shared and t.end + 1 == reflexive.start]
-    told.add("coreference", ("coreference",), text, _by_side(side, kinds[side] + himself, others))
+    told.add("coreference", ("coreference",), text, _by_side(side, kinds[side], others))
 
 
 def _moods(told: Told) -> None:
@@ -342,7 +339,7 @@ def _words(told: Told) -> None:
     with_node = {t for view, words in read for at, t in words.items() if not view.labels[at].endswith("-91")}
     places: list[Chunk] = []
     for chunk in told.chunks({*_WORDS, "modal", "grammar"}):
-        alone = [len(part) for part in chunk] == [1, 1] and not told.texts.voice
+        alone = [len(part) for part in chunk] == [1, 1]
         kept = alone and all(token.kind == "link" or token.lower in OF for part in chunk for token in part)
         left, right = chunk if kept else ([t for t in part if t.kind != "grammar" or t in with_node] for part in chunk)
         kinds = [{token.kind for token in part} for part in (left, right)]
