@@ -286,8 +286,6 @@ def _spelt(word: str) -> str | None:
         return first
     if first and ones in _NTH and tens.endswith("ty"):
         return f"{first[:-1]}{_NTH[ones]}"  # not "one-third"
-    if first and second and int(second) >= 100:
-        return str(int(first) * int(second))
     return str(int(first) + int(second)) if first and second and tens.endswith("ty") and int(second) < 10 else None
 
 

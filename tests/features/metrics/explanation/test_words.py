@@ -44,8 +44,6 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "The parser sees no difference: both have the same graph."),
         ("Sip 1½ cups.", "Sip 1.5 cups.", "(s / sip-01)", None,
          "The parser sees no difference: both have the same graph."),
-        ("10 km", "10,000 m", "(k / kilometer)", "(m / meter)",
-         'No content word in common; "10 km" in a is "10,000 m" in b.'),
         ("Ann sleeps.", 'Ann sleeps very " late " today.', "(s / sleep-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; '
           'only b says "very late today"; not in the graphs: "very late today" in b.')),
@@ -554,10 +552,6 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(c / come-01 :ARG1 (p / person :quant (m / more-than :polarity - :op1 20)))",
          "(c / come-01 :ARG1 (p / person :quant (a / at-most :op1 20)))",
          'Same frames and roles; "No more than 20" in a is "At most 20" in b.'),
-        ("Nothing is impossible.", "Everything is possible.",
-         "(i / impossible :polarity - :domain (n / nothing))", "(p / possible-01 :ARG1 (e / everything))",
-         ('No content word in common; "impossible" in a negates "possible" in b; only a negates "impossible" '
-          '("Nothing"), b has "Everything", but its two negations may cancel out.')),
         ("Please don't feed the ducks.", "Please feed the ducks.",
          "(f / feed-01 :polarity - :ARG0 (y / you) :ARG2 (d / duck))",
          "(f / feed-01 :ARG2 (d / duck :mod (p / please)))",
@@ -718,10 +712,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          'Same frames; only a says "Lol".'),
         ("Who won? Kids.", "Who won?", "(w / win-01 :ARG0 (k / kid))", "(w / win-01 :ARG0 (a / amr-unknown))",
          'Same frames; only a says "Kids".'),
-        ("In 1827, fifty thousand kids slept.", "In eighteen hundred and twenty-seven, fifty-thousand kids slept.",
+        ("In 1827, fifty thousand kids slept.", "In eighteen hundred and twenty-seven, 50,000 kids slept.",
          "(s / sleep-01 :ARG0 (k / kid :quant 50000))", "(s / sleep-01 :ARG0 (k / kid))",
          ('Same frames and roles; "1827" in a is "eighteen hundred and twenty-seven" in b; "fifty thousand" in a is '
-          '"fifty-thousand" in b.')),
+          '"50,000" in b.')),
         ("It lasts half an hour.", "It lasts 30 minutes.",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :unit (h / hour)))",
          "(l / last-01 :ARG1 (i / it) :ARG2 (t / temporal-quantity :quant 30 :unit (m / minute)))",
