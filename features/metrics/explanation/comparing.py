@@ -223,20 +223,25 @@ class ComparedGraphs:
         return moved
 
     @property
-    def switched(self) -> tuple[list[str], list[str]] | None:
-        """Stems of two words or names of which each stands beside what was beside the other, though others move."""
-        tokens, orders = self.texts.tokens, [[t.stem for t in side if t.has_content] for side in self.texts.tokens]
+    def switched(self) -> Sequence[list[str]]:
+        """Stems of two words or names of which each stands beside what was beside the other; of three in a circle."""
+        (left, right), tokens = self.texts.order, self.texts.tokens
+        circle = [one for one, other in zip(left, right, strict=False) if one != other]
+        single = len({self.texts.token(0, stem).kind for stem in circle}) == 1  # all are names, or none
+        if single and sorted(left) == sorted(right) and sum(map(left.count, circle)) == 3:
+            return [[stem] for stem in circle]
+        orders = [[t.stem for t in side if t.has_content] for side in tokens]
         heads = [t for last, t in pairwise([NO_TOKEN, *tokens[0]]) if t.kind == "word" or t.kind == "name" != last.kind]
         parts = [(head.kind, [token.stem for token in self.texts.name(head)]) for head in heads]
         parts = [(kind, part) for kind, part in parts if all(o.count(stem) == 1 for o in orders for stem in part)]
         for (kind, one), (other_kind, other) in combinations(parts, 2):
-            left, right = ((stems.index(one[-1]), stems.index(other[-1])) for stems in orders)
+            ours, theirs = ((stems.index(one[-1]), stems.index(other[-1])) for stems in orders)
             taken, kept = self.texts.beside((one, other))
-            is_apart = left[1] - left[0] > len(other) and right[0] - right[1] > len(one)
+            is_apart = ours[1] - ours[0] > len(other) and theirs[0] - theirs[1] > len(one)
             alike = {side for side, _ in taken[0]} & {side for side, _ in taken[1]}  # not "Ann sang", "said Ann"
             if kind == other_kind and is_apart and alike and not any(kept):
                 return one, other
-        return None
+        return ()
 
     def swaps(self, parts: tuple[list[str], list[str]]) -> list[str]:
         """Return words of frames in which two parts have each other's roles, if each has one of the other."""

@@ -94,7 +94,7 @@ class ComparedTexts:
     @cached_property
     def exchange(self) -> tuple[list[str], list[str]] | None:
         """Stems of two parts that change places, if that makes the order of all words that both have equal."""
-        left, right = self._order
+        left, right = self.order
         at = _first_difference(left, right)
         if at is None:
             return None
@@ -107,7 +107,7 @@ class ComparedTexts:
         if differ:  # the names may still change places
             names = {t.stem for t in self.tokens[0] if t.kind == "name"}
             once = {stem for stem in names if left.count(stem) == right.count(stem) == 1}
-            left, right = ([stem for stem in side if stem in once] for side in self._order)
+            left, right = ([stem for stem in side if stem in once] for side in self.order)
             if (at := _first_difference(left, right)) is None:
                 return None
         while left[-1] == right[-1]:
@@ -163,7 +163,7 @@ class ComparedTexts:
     @cached_property
     def moved(self) -> list[str]:
         """Stems of single words that have another place among the words that both have."""
-        left, right = self._order
+        left, right = self.order
         if left == right or self.exchange or self.attribute or any(self.fronted) or sorted(left) != sorted(right):
             return []
         pronouns = {token.stem for token in self.tokens[0] if token.kind == "pronoun"}
@@ -203,7 +203,7 @@ class ComparedTexts:
     @cached_property
     def reordered(self) -> bool:
         """Whether the words that both have come in another order."""
-        return self._order[0] != self._order[1]
+        return self.order[0] != self.order[1]
 
     def shuffled(self, *kinds: str) -> list[Token]:
         """Words of some kinds in the first sentence that stand elsewhere in the second, of those as often in both."""
@@ -216,7 +216,7 @@ class ComparedTexts:
 
     def turns(self, stems: Collection[str]) -> bool:
         """Return whether some words come in another order."""
-        left, right = ([stem for stem in side if stem in stems] for side in self._order)
+        left, right = ([stem for stem in side if stem in stems] for side in self.order)
         return left != right
 
     def in_one_place(self, cues: Sequence[Sequence[Token]]) -> bool:
@@ -316,7 +316,7 @@ class ComparedTexts:
         return any(stem not in but for stem in (left - right) + (right - left))
 
     @cached_property
-    def _order(self) -> tuple[list[str], list[str]]:
+    def order(self) -> tuple[list[str], list[str]]:
         """The stems of nouns, verbs and the like that both sentences have, in order."""
         kept = {token.stem for token in self.tokens[0] if token.has_content and token.kind != "quantity"} & self.shared
         left, right = ([token.stem for token in side if token.stem in kept] for side in self.tokens)

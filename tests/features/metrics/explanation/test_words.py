@@ -1184,8 +1184,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A man carries a canoe with a dog.", "A dog carries a man in a canoe.",
          "(c / carry-01 :ARG0 (m / man) :ARG1 (c2 / canoe) :accompanier (d / dog))",
          "(c / carry-01 :ARG0 (d / dog) :ARG1 (m / man) :location (c2 / canoe))",
-         ('Both have "man", "carries", "canoe" and "dog"; only a says "with"; only b says "in"; words that both have '
-          'come in another order: "carries" and "dog", and the parser reads other roles in "carries".')),
+         ('Both have "man", "carries", "canoe" and "dog"; only a says "with"; only b says "in"; "man", "canoe" and '
+          '"dog" change places.')),
         ("He himself slept.", "He slept.", "(s / sleep-01 :ARG0 (h / he))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "himself" in a refers '
           'back.')),
