@@ -17,7 +17,7 @@ from features.metrics.readings import is_argument
 
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _PARTS = re.compile(r"^:\s|[();?!]|\s\.\s")  # between two parts of a sentence
-_ALONE = re.compile(r"(.*\s)?(1[5-9]|20)\d\d|.*%")  # counts no name: in 1902 Ann, fell 4% Monday
+_ALONE = re.compile(r"(.*\s)?(1[5-9]|20)\d\d|.*%|both")  # counts no name: in 1902 Ann, fell 4% Monday
 _SUM = re.compile(r"(?<!\bthe )(?<!\ba )(?<!\ban )[$€£][\d.,]+(?: \w+)?$", re.IGNORECASE)  # "$3 million last year"
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
@@ -178,7 +178,7 @@ class ComparedGraphs:
             behind = order[past] if past < len(order) else NO_TOKEN
             between = self.texts.sentences[side][order[past - 1].end : behind.start]
             is_address = [token.kind for token in order[past : past + 2]] == ["name", "name"]  # 22 Mill Road
-            kinds = {"word"} if is_address or _ALONE.fullmatch(order[last].text) else {"word", "name"}
+            kinds = {"word"} if is_address or _ALONE.fullmatch(order[last].lower) else {"word", "name"}
             heads_near = [at for at in heads if last + is_address < at < min(last + 4, reach) and "," not in between]
             at = min(heads_near, default=None)
             is_verb = behind.stem in self.frame_stems & self.texts.shared  # aged 12 won
