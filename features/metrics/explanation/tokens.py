@@ -38,8 +38,8 @@ _TOKEN = re.compile(
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
       | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
-      | a\s+(?:couple|pair)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b | (?<=\w\s)and\s+a\s+(?:half|quarter)\b
-      | a\s+(?:hundred|thousand|million|billion)\b(?!-)
+      | (?:a\s+(?:couple|pair|lot)|lots)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b
+      | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-) | fail(?:s|ed)?\s+to\b
       | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
       | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
@@ -192,6 +192,8 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     **{f"{tens}ies": (f"19{at}0s", "quantity") for at, tens in enumerate(_TENS.split("|"), 2)},
     "a couple of": ("coupl", "quantity"),
     "a pair of": ("pair", "quantity"),
+    **dict.fromkeys(("a lot of", "lots of"), ("many", "quantity")),
+    **dict.fromkeys(("fail to", "fails to", "failed to"), ("fail-to", "negation")),
     **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
