@@ -256,12 +256,12 @@ def _place(both: ComparedGraphs, stem: str) -> str:
     return f": the parser ties it to {heads[0]} in a, to {heads[1]} in b" if differ else ""
 
 
-def _part(told: Told, stems: Sequence[str], before: Token | None = None) -> str:
-    """Return a part of the first sentence in quotes, from a word before it on."""
+def _part(told: Told, stems: Sequence[str]) -> str:
+    """Return a part of the first sentence in quotes."""
     tokens, first = told.texts.tokens[0], told.texts.token(0, stems[0])
     end = next(t.end for t in tokens if t.stem == stems[-1] and t.start >= first.start)
     # "Big cat" is the last of "a big dog saw the big cat".
-    start = before or next(t for t in reversed(tokens) if t.stem == stems[0] and t.end <= end)
+    start = next(t for t in reversed(tokens) if t.stem == stems[0] and t.end <= end)
     return quoted(told.texts.sentences[0][start.start : end])
 
 
