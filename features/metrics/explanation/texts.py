@@ -20,7 +20,6 @@ Chunk = tuple[list[Token], list[Token]]
 
 _LINKS = frozenset({"link", "grammar"})
 _ASKING = frozenset({"who", "what", "which"})
-_ARTICLES = ARTICLES | {"the"}
 _NOUNS = frozenset({"word", "name", "pronoun"})
 RELATIVE = frozenset({"who", "which", "that"})
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
@@ -100,10 +99,11 @@ class ComparedTexts:
             return None
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
+        is_dative = len({sum(token.lower == "to" for token in side) for side in self.tokens}) == 2  # "a bone to Rex"
         if _renamed(left, pair) == right and (self.passive or not self.passive_verb):
             orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
-            return pair if apart and (not differ or self._take_places(pair)) else None
+            return pair if (apart or is_dative) and (not differ or self._take_places(pair)) else None
         if differ:  # the names may still change places
             names = {t.stem for t in self.tokens[0] if t.kind == "name"}
             once = {stem for stem in names if left.count(stem) == right.count(stem) == 1}
@@ -115,7 +115,7 @@ class ComparedTexts:
         left, right = left[at:], right[at:]
         for n, m in product(range(1, _LONGEST + 1), repeat=2):
             # With nothing in between, a single word moves past others: "with the hat" past "saw the woman".
-            between = 0 if differ else 1 in {n, m}
+            between = 0 if differ or is_dative else 1 in {n, m}
             if n + m <= len(left) - between and right == left[-m:] + left[n : len(left) - m] + left[:n]:
                 parts = left[:n], left[-m:]
                 return parts if not differ or self._take_places(parts) else None
@@ -369,7 +369,7 @@ def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
     if not at or stems[:at] != [t.stem for t in right[1 : at + 1]] or others[others.index(right[0]) + 1].stem == "be":
         return []  # also of "which set is the best", "which is the best set"
     before = [side[: side.index(word)] for side, word in ((tokens, left[0]), (tokens, left[at]), (others, right[0]))]
-    articles, _, of_verb = (any(token.lower in _ARTICLES for token in part) for part in before)
+    articles, _, of_verb = (any(token.lower in {"the", *ARTICLES} for token in part) for part in before)
     links = any(token.kind == "link" for token in before[1])  # "what would you like to change", "what can change you"
     return stems[:at] if (articles or left[0].kind in {"name", "pronoun"}) and not (of_verb or links) else []
 
