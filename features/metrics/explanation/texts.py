@@ -53,10 +53,9 @@ class ComparedTexts:
     @cached_property
     def asks(self) -> tuple[bool, bool]:
         """Whether each sentence ends as a question, not as one that it quotes: he asked, "Why?"."""
-        said = [re.search(r'\w, ["“][^"“”]+["”]$', text) for text in self.sentences]
-        texts = zip(self.sentences, said, strict=True)
-        left, right = (text.rstrip(" \"'”’)").endswith("?") and not quote for text, quote in texts)
-        return left, right
+        quote = r'\w, ["“][^"“”]+["”]$'
+        ends = [text.rstrip(" \"'”’)").endswith("?") and not re.search(quote, text) for text in self.sentences]
+        return ends[0], ends[1]
 
     @cached_property
     def passive(self) -> Passive | None:
@@ -72,16 +71,17 @@ class ComparedTexts:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
         side, be, by, _ = self.passive
         tokens, others = self.tokens[side], self.tokens[1 - side]
-        subject = _asked(tokens, be - 1 if be else by - 2).stem  # "was Ann bitten by"
+        before = [at for at, t in enumerate(tokens[: be or by - 1]) if t.kind in _NOUNS or t.stem in _ASKING]
+        subject = _asked(tokens, before[-1]).stem if before else ""  # "was Ann bitten by", "has been bitten by"
         agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
         for token in tokens[by + 1 :]:
             # "by the boy left", "by Ann today" beside "Ann left today"
             apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
-            if agent and (token.may_be_participle or apart or not token.has_content):
+            verb = token.may_be_participle and token.kind == "word"  # not "Mr Reed"
+            if agent and (verb or apart or not token.has_content):
                 break
             agent = token.stem if token.has_content else ""
-        # Not of "Ann's son won".
-        known = {t.stem for t, behind in pairwise([*others, NO_TOKEN]) if behind.lower != "'s"}
+        known = {t.stem for t, behind in pairwise([*others, NO_TOKEN]) if behind.lower != "'s"}  # not "Ann's son"
         return (subject, agent) if subject != agent and {subject, agent} <= known & (self.shared | _ASKING) else None
 
     @cached_property
