@@ -29,36 +29,11 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = [
-    "DependencyTree",
-    "Encoder",
-    "Explanation",
-    "Facet",
-    "FacetflowError",
-    "FeatureStore",
-    "FoundText",
-    "GraphMetric",
-    "InputError",
-    "ModelError",
-    "Prediction",
-    "Reject",
-    "RowError",
-    "SettingsError",
-    "SrlParse",
-    "StoreError",
-    "TextIndex",
-    "__version__",
-    "explain",
-    "load_encoder",
-    "measure",
-    "metrics",
-    "open_store",
-    "parse_amr",
-    "parse_dependencies",
-    "parse_srl",
-    "search",
-    "smatch",
-]
+__all__ = ["DependencyTree", "Encoder", "Explanation", "Facet", "FeatureStore", "FoundText", "GraphMetric"]
+__all__ += ["Prediction", "Reject", "SrlParse", "TextIndex", "__version__"]
+__all__ += ["FacetflowError", "InputError", "ModelError", "RowError", "SettingsError", "StoreError"]
+__all__ += ["explain", "load_encoder", "measure", "metrics", "open_store", "search", "smatch"]
+__all__ += ["parse_amr", "parse_dependencies", "parse_srl"]
 
 _HOMES = {
     "facetflow.encoders": ("Encoder", "Facet", "Prediction", "load_encoder"),

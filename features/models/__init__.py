@@ -10,17 +10,5 @@ from features.models.cache import digest, pulled, shipped_version, stamp
 from features.models.pulling import bundled_encoder, locate, pull, verify
 from features.models.records import BUNDLED_ENCODER, BUNDLED_MAP, DEFAULT_MODELS, MODELS
 
-__all__ = [
-    "BUNDLED_ENCODER",
-    "BUNDLED_MAP",
-    "DEFAULT_MODELS",
-    "MODELS",
-    "bundled_encoder",
-    "digest",
-    "locate",
-    "pull",
-    "pulled",
-    "shipped_version",
-    "stamp",
-    "verify",
-]
+__all__ = ["BUNDLED_ENCODER", "BUNDLED_MAP", "DEFAULT_MODELS", "MODELS", "bundled_encoder", "digest", "locate"]
+__all__ += ["pull", "pulled", "shipped_version", "stamp", "verify"]
