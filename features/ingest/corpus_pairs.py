@@ -37,7 +37,7 @@ from features.ingest.ids import (
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys, unordered_keys
-from features.ingest.report import ChangedJudgement, DrawReport, SplitReport
+from features.ingest.report import ChangedJudgement, Fault, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
 from features.schemas import PAIRS, Columns, Reject
 
@@ -87,7 +87,7 @@ class CorpusPairs:
         self.corpus = corpus
         self.reports: dict[Split, SplitReport] = {}  # in the order in which the splits occur
         self.rejects: list[Reject] = []  # rows that are wrong or kept out, in the order of the files
-        self.draws: list[DrawReport] = []  # drawn splits that far too few or too many pairs came into
+        self.draws: list[Fault] = []  # drawn splits that far too few or too many pairs came into
         self.changed: list[ChangedJudgement] = []  # stored pairs whose judgement is another one now
         self.tables: dict[PairKind, PairTable] = {}  # the new pairs
         self._others: list[tuple[int, Skip | BadRow]] = []

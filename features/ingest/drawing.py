@@ -14,7 +14,6 @@ different splits is left out.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -28,7 +27,7 @@ from features.corpora.reading import Outcome, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings, DrawSettings
 from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in
 from features.ingest.known import Known
-from features.ingest.report import DrawReport
+from features.ingest.report import Fault
 from features.ingest.sentences import Sentences
 from features.sentences import leakage_key
 
@@ -122,7 +121,7 @@ def draw_pairs(
     ids: IdArray,
     texts: pl.Series,
     too_long: NDArray[np.bool_],
-) -> tuple[pl.DataFrame, list[DrawReport]] | None:
+) -> tuple[pl.DataFrame, list[Fault]] | None:
     """Assign pairs to splits, keeping those together that share a sentence or a user-defined group.
 
     `stored_pairs` are the ids of the pairs that the store has of the corpus, sorted; `rows` have columns `split`, `a`,
@@ -221,11 +220,11 @@ def _stored_splits(
 
 def _too_few_or_many(
     corpus: CorpusSettings, shares: Mapping[Split, float], placed: Counter[Split], groups: "_Groups"
-) -> list[DrawReport]:
-    total = placed.total()
-    report = partial(DrawReport, corpus=corpus.name, pairs=total, largest=max(groups.pairs.values(), default=0))
+) -> list[Fault]:
+    """Return the splits for which far less, or far more, than the requested share was drawn."""
+    total, largest = placed.total(), max(groups.pairs.values(), default=0)
     return [
-        report(split=split, share=share, drawn=placed[split])
+        Fault.of(corpus.name, "draw", split=split, share=share, pairs=total, drawn=placed[split], largest=largest)
         for split, share in shares.items()
         if not _FEW * share * total <= placed[split] <= _MANY * share * total
     ]

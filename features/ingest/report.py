@@ -18,13 +18,6 @@ class Report(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Remark(Report):
-    """What a user should know; as text, the sentence of `templates/reports.txt`."""
-
-    def __str__(self) -> str:
-        return tell(_NOTES, type(self).__name__, self)
-
-
 class SplitReport(Report):
     """Counts of one split of one corpus; rows = new + known + dropped + joining + rejected + the skipped."""
 
@@ -61,21 +54,7 @@ class ChangedJudgement(Report):
     found_label: str | None = None
 
 
-class DrawReport(Remark):
-    """A split of pairs for which far less, or far more, than the requested share was drawn.
-
-    `largest` is the size of the largest group of pairs joined by shared sentences.
-    """
-
-    corpus: str
-    split: Split
-    share: float
-    pairs: int
-    drawn: int
-    largest: int
-
-
-class ShrunkReport(Remark):
+class ShrunkReport(Report):
     """A corpus of which some of the stored rows were not read again: its files or its settings have changed.
 
     Pairs that ingest drew do not count; `named` is whether the project still has the corpus, `added` the rows that are
@@ -93,6 +72,9 @@ class ShrunkReport(Remark):
     def was_cut_off(self) -> bool:
         """Whether its files hold so little that one may have been cut off; rows that moved to another split are new."""
         return self.found + self.added < self.stored / 2
+
+    def __str__(self) -> str:
+        return tell(_NOTES, "shrunk", self)
 
 
 class Fault(Report):
@@ -125,7 +107,7 @@ class IngestReport(Report):
     label_shards: int = 0
     unread: int = 0
     faults: list[Fault] = Field(default_factory=list)
-    draws: list[DrawReport] = Field(default_factory=list)
+    draws: list[Fault] = Field(default_factory=list)  # splits for which far less, or far more, than asked was drawn
     shrunk: list[ShrunkReport] = Field(default_factory=list)
     neighbours: list[Fault] = Field(default_factory=list)
 
