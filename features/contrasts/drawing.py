@@ -101,14 +101,12 @@ def confirmed(contrasts: Sequence[Contrast], graphs: Mapping[str, AmrGraph]) -> 
     positions = {
         text: position for position, text in enumerate(dict.fromkeys(text for triple in compared for text in triple))
     }
-    kept: set[tuple[str, str]] = set()
-    if compared:
-        batch = GraphBatch.of(graphs[text] for text in positions)
-        first, voiced, swapped = np.array([[positions[text] for text in triple] for triple in compared], np.int64).T
-        in_voice, in_swap = (
-            compare(Comparison(batch, first, second), ["srl"])["srl"].to_numpy() for second in (voiced, swapped)
-        )
-        kept = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(in_voice > in_swap)}
+    batch = GraphBatch.of(graphs[text] for text in positions)
+    first, voiced, swapped = (np.array([positions[triple[n]] for triple in compared], np.int64) for n in range(3))
+    in_voice, in_swap = (
+        compare(Comparison(batch, first, second), ["srl"])["srl"].to_numpy() for second in (voiced, swapped)
+    )
+    kept = {(compared[position][0], compared[position][2]) for position in np.flatnonzero(in_voice > in_swap)}
     refuted = {(text, swapped) for text, _, swapped in drawn} - kept
     with_swap, with_kept_swap = {text for text, _, _ in drawn}, {text for text, _ in kept}
 

@@ -272,12 +272,9 @@ class CorpusPairs:
 
     def _compare(self, rows: pl.DataFrame, ids: IdArray, stored: StoredPairs) -> None:
         """Count and keep the stored pairs whose score or label has changed."""
-        is_stored = rows["stored"].to_numpy()
-        if not is_stored.any():
-            return
         label = pl.col("label").cast(pl.String)
         now = rows.filter("stored").select("split", "file", "line", found_score="score", found_label=label)
-        names = ids[is_stored]
+        names = ids[rows["stored"].to_numpy()]
         before = stored.judgements[positions_in(names, stored.ids)].select(
             stored_score="score", stored_label=pl.col("label").cast(pl.String)
         )
@@ -359,12 +356,9 @@ class CorpusPairs:
 
 def _in_columns(rows: Sequence[tuple[int, PairRow]]) -> pl.DataFrame:
     """Return pairs, each with its number, as columns of `PAIR_ROWS`."""
-    if not rows:
-        return pl.DataFrame(schema=PAIR_ROWS)
-    cells = dict(zip(("row", *PairRow._fields), zip(*((row, *pair) for row, pair in rows), strict=True), strict=True))
-    origins = pl.Series(cells.pop("origin"), dtype=pl.String).str.extract_groups(_ORIGIN).struct.unnest()
-    columns = {name: cells[name] for name in PAIR_ROWS if name not in origins.columns}
-    return pl.DataFrame({**columns, **origins.to_dict()}).cast(pl.Schema(PAIR_ROWS)).select(list(PAIR_ROWS))
+    schema = {name: PAIR_ROWS.get(name, pl.String) for name in ("row", *PairRow._fields)}
+    frame = pl.DataFrame([(row, *pair) for row, pair in rows], schema=schema, orient="row")
+    return frame.with_columns(pl.col("origin").str.extract_groups(_ORIGIN)).unnest("origin").cast(pl.Schema(PAIR_ROWS))
 
 
 def _origin(row: Mapping[str, Any]) -> str:

@@ -95,9 +95,7 @@ class DrawnTexts:
         if not isinstance(row, TextRow) or row.split != corpus.drawn_from:
             return row
         sentence = self._sentences.identify(row.text)[0]
-        spellings = [sentence]
-        if self._several:
-            spellings = sorted(self._several.get(self._sentences.shared_id(row.text), spellings))
+        spellings = sorted(self._several.get(self._sentences.shared_id(row.text), [sentence]))
         draws = [row.split if corpus.draw is None else corpus.draw.split_of(each) for each in spellings]
         splits = (row.split, *corpus.without_files)
         stored = {*self._known.splits_of_text.get((corpus.name, sentence), ())} & {*splits} or self._stored(spellings)

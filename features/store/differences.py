@@ -176,8 +176,6 @@ def _count_changes(frames: Sequence[pl.DataFrame], key: list[str], values: dict[
     empty = pl.concat([old.clear(), new.clear()], how="diagonal")
     old, new = (pl.concat([empty, frame], how="diagonal") for frame in frames)
     both = old.join(new, on=key, how="inner", suffix=":new")
-    if not both.height:
-        return 0
     differ = both.select(pl.col(name).ne_missing(pl.col(f"{name}:new")).alias(name) for name in columns)
     for name in columns:
         count = int(differ[name].sum())

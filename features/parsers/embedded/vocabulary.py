@@ -110,10 +110,7 @@ class Vocabulary:
 
         It is among those seen in training, else those of the frame, else none.
         """
-        choices = self._seen_senses.get(lemma)
-        if choices:
-            if len(choices) == 1:
-                return choices[0][0]
+        if choices := self._seen_senses.get(lemma):
             return max((float(scores[column]) + prior, sense) for sense, column, prior in choices)[1]
         best = self.senses[int(scores.argmax())]
         senses = self.frames.get(lemma)
