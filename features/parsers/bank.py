@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -24,6 +25,7 @@ from features.core.faults import FileMissing, GraphIndexWrong, NotAFile
 from features.core.outputs import whole_file
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
+from features.ingest.ids import ID, from_hexadecimal, positions_in
 from features.sentences import ID_BYTES, sentence_id
 
 _FORMAT = "facetflow bank 1"
@@ -81,7 +83,7 @@ class BankParser:
             raise GraphIndexWrong(f"There is no graph index {str(path)!r}; build it from the graph files again.")
         self.max_words = max_words
         self._table = _mapped(path)  # now, so that a bank that later replaces this one does not mix with it
-        self._ids = np.array(self._table.column("sentence_id").to_pylist(), f"S{ID_BYTES}")  # sorted, (n,)
+        self._ids = np.array(self._table.column("sentence_id").to_pylist(), ID)  # sorted, (n,)
 
     def parse(self, texts: Sequence[str], on_rows: OnRows = ignore_rows) -> list[str | RowError]:
         """Return for each sentence its graph, or why it has none: `no_graph`, or what is wrong with its block."""
@@ -110,11 +112,7 @@ class BankParser:
 
     def _rows(self, sentence_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the row of each sentence, (n,) int64; -1 if there is no graph."""
-        wanted = np.array([bytes.fromhex(identity) for identity in sentence_ids], dtype=f"S{ID_BYTES}")
-        if not len(self._ids):
-            return np.full(len(wanted), -1)
-        rows = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
-        return np.where(self._ids[rows] == wanted, rows, -1)
+        return positions_in(from_hexadecimal(pl.Series(sentence_ids, dtype=pl.String)), self._ids)
 
 
 def _digest(text: str) -> bytes:
