@@ -52,7 +52,7 @@ class CorpusLabels:
         self.counts: Counter[tuple[str, str]] = Counter()  # texts by aspect and label, including known ones
         self.seen: set[LabelId] = set()  # the labels that occurred
         self.rows = pl.DataFrame(schema=LABELS)  # the new labels in the order in which they came
-        self._new: dict[str, list[str]] = {name: [] for name in ("label_id", "split", "sentence", "aspect", "label")}
+        self._new: list[tuple[LabelId, Split, SentenceId, str, str]] = []  # id, split, text, aspect, label
         self._sentences = sentences
         self._guard = guard
         self._known = known
@@ -128,10 +128,7 @@ class CorpusLabels:
             self.counts[aspect, label] += 1
             if before is None:
                 new += 1
-                for column, value in zip(
-                    self._new.values(), (identity, report.split, sentence, aspect, label), strict=True
-                ):
-                    column.append(value)
+                self._new.append((identity, report.split, sentence, aspect, label))
         report.repeats += split.occurrences[sentence] > 1
         report.labels += new
         report.new += new > 0
@@ -143,6 +140,8 @@ class CorpusLabels:
         New rows of a corpus that has grown follow the earlier ones, as shards that are made again require.
         """
         shard_of = self._sentences.place_taken()
-        shards = [shard_of[SentenceId(sentence)] for sentence in self._new["sentence"]]
-        columns = {**self._new, "sentence_shard": shards, "corpus": self.corpus.name}
-        self.rows = pl.DataFrame(columns, schema=LABELS)
+        rows = [
+            (identity, self.corpus.name, split, sentence, shard_of[sentence], aspect, label)
+            for identity, split, sentence, aspect, label in self._new
+        ]
+        self.rows = pl.DataFrame(rows, schema=LABELS, orient="row")
