@@ -32,7 +32,7 @@ class Change:
     new: Any
 
     def __str__(self) -> str:
-        old, new = _short(_text(self.old), _text(self.new))
+        old, new = _short(self.old, self.new)
         return f"{self.part} {old} → {new}"
 
 
@@ -107,12 +107,9 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=_DIGITS // 2).hexdigest()
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _short(old: str, new: str) -> tuple[str, str]:
-    """Return two texts to show in one line: long ones are cut so that the first difference stays visible."""
+def _short(*values: Any) -> tuple[str, str]:
+    """Return two values as they are shown in one line: long ones are cut so that the first difference stays visible."""
+    old, new = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
     shorter = min(len(old), len(new))  # where one only goes on
