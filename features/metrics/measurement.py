@@ -154,7 +154,13 @@ def measure_own(
 
 
 def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str, *, check: bool) -> float:
-    left, right = _item(metric, items, first), _item(metric, items, second)
+    try:
+        left, right = items[first], items[second]
+    except KeyError as error:
+        raise RowError(
+            RejectCode.MISSING_PARSE,
+            f"metric {metric.name!r} reads {metric.reads}, and sentence {error.args[0]} has none; see the rejects",
+        ) from None
     score = metric.score(left, right)
     if check and metric.symmetric and abs((back := metric.score(right, left)) - score) > _TOLERANCE:
         raise MetricWrong(
@@ -162,13 +168,3 @@ def _score(metric: OwnMetric, items: Mapping[str, Any], first: str, second: str,
             f"{clipped(repr(right), 80)}, but {back:g} in the other order; make it symmetric, or set symmetric=False"
         )
     return score
-
-
-def _item(metric: OwnMetric, items: Mapping[str, Any], sentence: str) -> Any:
-    try:
-        return items[sentence]
-    except KeyError:
-        raise RowError(
-            RejectCode.MISSING_PARSE,
-            f"metric {metric.name!r} reads {metric.reads}, and sentence {sentence} has none; see the rejects",
-        ) from None

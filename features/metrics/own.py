@@ -18,6 +18,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -90,13 +91,11 @@ class OwnMetric:
     def counts(self, left: Any, right: Any) -> Statistics:
         """Return the counts of a pair, (n_counts,), of a metric with a `number`; a RowError if the function fails."""
         result = self._call(left, right)
-        try:
+        with suppress(TypeError, ValueError):
             counts = np.asarray(result, np.float64)
-        except (TypeError, ValueError) as error:
-            raise self._failed(f"returned {result!r} instead of counts") from error
-        if counts.ndim != 1 or not counts.size or not np.isfinite(counts).all():
-            raise self._failed(f"returned {result!r} instead of counts")
-        return counts
+            if counts.ndim == 1 and counts.size and np.isfinite(counts).all():
+                return counts
+        raise self._failed(f"returned {result!r} instead of counts")
 
     def score(self, left: Any, right: Any) -> float:
         """Return the score of a pair, in `range`; a RowError if the function fails or returns something else."""
