@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 Ids = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
@@ -63,10 +64,7 @@ def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, .
 
 def ranks_of(names: Iterable[str]) -> Positions:
     """Return the rank of each name in the alphabet: what is sorted by it has the same order in any batch."""
-    every = list(names)
-    # Not an array of numpy's strings: each would take the space of the longest.
-    rank = {name: number for number, name in enumerate(sorted(set(every)))}
-    return np.array([rank[name] for name in every], np.int64)
+    return pl.Series(list(names), dtype=pl.String).rank("dense").cast(pl.Int64).to_numpy() - 1
 
 
 def ids_of(names: Iterable[str], known: dict[str, int] | None = None) -> Ids:
