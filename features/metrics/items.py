@@ -30,18 +30,9 @@ def items_of(reads: str, rows: pl.DataFrame) -> dict[str, Any]:
     return {identity: make(*row) for identity, row in zip(ids, rows.select(columns).iter_rows(), strict=True)}
 
 
-def _graph(concepts: list[str], *columns: list[Any]) -> AmrGraph:
-    nodes, attribute_roles, values, sources, relation_roles, targets = columns
-    return AmrGraph(
-        concepts,
-        list(zip(nodes, attribute_roles, values, strict=True)),
-        list(zip(sources, relation_roles, targets, strict=True)),
-    )
-
-
 _MAKERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "graphs": (
-        _graph,
+        lambda concepts, *ends: AmrGraph(concepts, [*zip(*ends[:3], strict=True)], [*zip(*ends[3:], strict=True)]),
         (
             "concepts",
             *("attribute_nodes", "attribute_roles", "attribute_values"),
