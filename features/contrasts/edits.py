@@ -9,19 +9,8 @@ from features.contrasts.tree import Span, Tree, verb_form
 from features.core.draws import share_of
 
 _AUXILIARIES = ("aux", "auxpass")
-_OTHER_QUANTIFIER = {
-    "a": "no",
-    "an": "no",
-    "every": "no",
-    "each": "no",
-    "no": "every",
-    "all": "no",
-    "some": "all",
-    "many": "few",
-    "few": "many",
-    "most": "few",
-    "several": "no",
-}
+_OTHER_QUANTIFIER = dict.fromkeys(("a", "an", "every", "each", "all", "several"), "no")
+_OTHER_QUANTIFIER |= {"no": "every", "some": "all", "few": "many", "many": "few", "most": "few"}
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ACTORS = {False: "one actor", True: "several actors"}  # a sentence whose arguments are exchanged agrees with its verb
 _FEW = 5  # words
