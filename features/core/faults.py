@@ -267,7 +267,7 @@ class DeviceMissing(SettingsError, code="FF217"):
     """The device is not there: use "auto", "cpu" or another machine."""
 
 
-class MetricSettings(SettingsError, code="FF218"):
+class DeclarationWrong(SettingsError, code="FF218"):
     """An own metric is declared wrongly, or is not built: correct its @own_metric(…)."""
 
 
