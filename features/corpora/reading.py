@@ -60,14 +60,10 @@ class TextRow(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested.
-
-    Rows are counted by the reason, a few words; `origin` is `file:line`.
-    """
+    """A row that the dataset or the settings leave out: not rated, no gold label, a label not requested."""
 
     split: Split
-    reason: str
-    origin: str
+    reason: str  # a few words, by which rows are counted
 
 
 class BadRow(NamedTuple):
@@ -152,7 +148,7 @@ def evaluation_outcomes(
                     yield outcome
                 # Releases have lines without text (CR, MPQA), and nobody can correct them.
                 elif evaluation.has_classes and outcome.reject.code == RejectCode.EMPTY_SENTENCE:
-                    yield Skip(outcome.split, NO_TEXT, outcome.reject.entity_id)
+                    yield Skip(outcome.split, NO_TEXT)
                 else:
                     raise RowWrong(f"{outcome.reject.message} (evaluation set {evaluation.name!r}): correct the row.")
 
@@ -240,7 +236,7 @@ class Reader:
             if "split" in layout.columns:
                 split = self._split_of(row.split)
                 if split not in source.splits:
-                    return Skip(split, "split not asked for", f"{source.name}:{row.line}")
+                    return Skip(split, "split not asked for")
             if not row.sentence_a.strip() or not row.sentence_b.strip():
                 raise RowError(RejectCode.EMPTY_SENTENCE, "a sentence is empty; expected two sentences")  # noqa: TRY301
             scored = "score" in layout.columns or layout.scores_beside is not None
@@ -248,14 +244,13 @@ class Reader:
             label = read_label(row.label, layout.label_form, self.record) if "label" in layout.columns else None
         except RowError as error:
             return self._bad(source, row.line, error, split)
-        origin = f"{source.name}:{row.line}"
         if isinstance(score, NoJudgement):
-            return Skip(split, score.reason, origin)
+            return Skip(split, score.reason)
         if isinstance(label, NoJudgement):
-            return Skip(split, label.reason, origin)
+            return Skip(split, label.reason)
         if self.labels is not None and label not in self.labels:
-            return Skip(split, f"label {clipped(label, 40)}" if label else "no label", origin)
-        group = (row.group or "").strip()
+            return Skip(split, f"label {clipped(label, 40)}" if label else "no label")
+        origin, group = f"{source.name}:{row.line}", (row.group or "").strip()
         return PairRow(split, row.sentence_a, row.sentence_b, score, label, origin, group)
 
     def _split_of(self, written: str | None) -> Split:
@@ -276,8 +271,8 @@ class Reader:
                 case (Caption() as first, Caption() as second):
                     origin = f"{source.name}:{first.line}"
                     yield PairRow(split, first.text, second.text, None, None, origin, first.image)
-                case Caption(line=line):
-                    yield Skip(split, "the only caption of its image", f"{source.name}:{line}")
+                case Caption():
+                    yield Skip(split, "the only caption of its image")
                 case WrongRow(line, error):
                     yield self._bad(source, line, error)
         if nothing:
@@ -319,10 +314,10 @@ class Reader:
                 yield self._bad(source, *row)
 
     def _labelled(self, row: LabelledText, columns: Sequence[str], source: Source) -> Outcome:
-        split, origin = source.splits[0], f"{source.name}:{row.line}"
+        split = source.splits[0]
         gold = [(aspect, label) for aspect, label in row.labels if label and label not in self.record.no_gold]
         if row.lacking:
-            return Skip(split, f"no {row.lacking}", origin)
+            return Skip(split, f"no {row.lacking}")
         if not row.text:
             return self._bad(source, row.line, RowError(RejectCode.EMPTY_SENTENCE, "the text is empty"))
         if not any(label for _, label in row.labels):
@@ -336,8 +331,8 @@ class Reader:
                 return self._bad(source, row.line, RowError(RejectCode.BAD_LABEL, message))
         chosen = tuple((aspect, label) for aspect, label in gold if self.labels is None or label in self.labels)
         if not chosen:
-            return Skip(split, "label not asked for" if gold else "no label", origin)
-        return TextRow(split, row.text, chosen, origin)
+            return Skip(split, "label not asked for" if gold else "no label")
+        return TextRow(split, row.text, chosen, f"{source.name}:{row.line}")
 
     @staticmethod
     def _bad(source: Source, line: int, error: RowError, split: Split | None = None) -> BadRow:

@@ -85,15 +85,8 @@ def test_labels_choose_the_rows(tmp_path):
     assert texts(tmp_path, dataset="snli", files=files) == [("A", "B"), ("A", "C")]
     assert texts(tmp_path, dataset="snli", files=files, labels=["neutral"]) == [("A", "C")]
     assert texts(tmp_path, dataset="snli", files=files, labels="all") == [("A", "B"), ("A", "C")]
-    skipped = [
-        row
-        for row in read_outcomes(CorpusSettings(dataset="snli", files=files, labels=["entailment"]), tmp_path)
-        if isinstance(row, Skip)
-    ]
-    assert [(row.reason, row.origin) for row in skipped] == [
-        ("label neutral", "nli.tsv:3"),
-        ("no gold label", "nli.tsv:4"),
-    ]
+    outcomes = read_outcomes(CorpusSettings(dataset="snli", files=files, labels=["entailment"]), tmp_path)
+    assert [row.reason for row in outcomes if isinstance(row, Skip)] == ["label neutral", "no gold label"]
 
 
 def test_fewer_pairs_of_captions_are_drawn_by_image(tmp_path):
