@@ -88,10 +88,9 @@ def _table(path: Path, layout: TextLayout) -> Iterator[LabelledText | WrongRow]:
     form = layout.form or table_format(path)
     assert form != "label first"  # noqa: S101 - read by its own function; this tells mypy
     for line, cells in named_rows(path, form, layout.columns, layout.quotes, layout.encoding):
-        if isinstance(cells, RowError):
-            yield WrongRow(line, cells)
-            continue
         try:
+            if isinstance(cells, RowError):
+                raise cells
             texts = {name: text_of_cell(cells.get(name)) for names in layout.text for name in names}
             labels = tuple(
                 dict.fromkeys(
