@@ -13,6 +13,7 @@ graphs. If a sentence has several graphs, the first readable one in the order of
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -131,12 +132,10 @@ def _write(path: Path, entries: Mapping[bytes, _Entry]) -> None:
 
 
 def _mapped(path: Path) -> pa.Table:
-    unknown = f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
-    try:
+    with suppress(pa.ArrowInvalid, KeyError, ValueError, TypeError):
         file = pa.ipc.open_file(pa.memory_map(str(path)))
-        form = json.loads((file.schema.metadata or {})[b"facetflow"])["format"]
-    except (pa.ArrowInvalid, KeyError, ValueError, TypeError) as error:
-        raise GraphIndexWrong(unknown) from error
-    if form != _FORMAT:
-        raise GraphIndexWrong(unknown)
-    return file.read_all()
+        if json.loads((file.schema.metadata or {})[b"facetflow"])["format"] == _FORMAT:
+            return file.read_all()
+    raise GraphIndexWrong(
+        f"The file {str(path)!r} is not a graph index that this version can read; delete it and build it again."
+    )
