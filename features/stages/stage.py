@@ -171,11 +171,7 @@ def with_model(
 
     The model is what the function `load` of a module, which is slow to import, returns for the prepared settings.
     """
-
-    def make(inputs: Inputs, settings: Any, on_rows: OnRows) -> StageOutput:
-        return run(inputs.read(table), import_module(module).load(settings), on_rows)
-
-    return make
+    return lambda inputs, settings, on_rows: run(inputs.read(table), import_module(module).load(settings), on_rows)
 
 
 def admit(sentences: pl.DataFrame, max_words: int) -> tuple[list[str], list[str], list[Reject]]:
