@@ -3,8 +3,10 @@
 Shards never change: rows are cut into new ones, numbered after those that the store has.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,20 +23,12 @@ Rows = Callable[[], pl.DataFrame]
 """Makes the rows of a shard."""
 
 
-class Shards(Mapping[Shard, pl.DataFrame]):
-    """Rows by shard, made when they are asked for: all at once would take several times the memory of their columns."""
-
-    def __init__(self, rows: Mapping[Shard, Rows]) -> None:
-        self._rows = dict(rows)
+class Shards(UserDict[Shard, Any]):
+    """Rows by shard, each made by its `Rows` when asked for: all at once take several times the memory of columns."""
 
     def __getitem__(self, shard: Shard) -> pl.DataFrame:
-        return self._rows[shard]()
-
-    def __iter__(self) -> Iterator[Shard]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+        rows: pl.DataFrame = self.data[shard]()
+        return rows
 
 
 class Sentences:

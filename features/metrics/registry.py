@@ -4,10 +4,11 @@ A metric is one file and one line of `BUILT_IN`. Every command knows the line; t
 asked for, because compiled code is slow to import.
 """
 
-import importlib
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -67,25 +68,15 @@ METRIC_COLUMNS: Columns = {
 """One measured pair; one more column for each of the project's own metrics (`features.metrics.own`)."""
 
 
-class _Metrics(Mapping[str, "Metric"]):
+class _Metrics(UserDict[str, Any]):
     """The metrics by name, each imported when it is asked for."""
 
     def __getitem__(self, name: str) -> "Metric":
-        module, _, attribute = BUILT_IN[name].at.partition(":")
-        metric: Metric = getattr(importlib.import_module(module), attribute)
+        metric: Metric = resolve_name(self.data[name].at)
         return metric
 
-    def __contains__(self, name: object) -> bool:
-        return name in BUILT_IN
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(BUILT_IN)
-
-    def __len__(self) -> int:
-        return len(BUILT_IN)
-
-
-METRICS: Mapping[str, "Metric"] = _Metrics()
+METRICS: Mapping[str, "Metric"] = _Metrics(BUILT_IN)
 
 
 def explain_facet(name: str, own: Mapping[str, str]) -> str:
