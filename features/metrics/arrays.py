@@ -50,11 +50,7 @@ def distinct(*columns: npt.NDArray[np.integer[Any]]) -> tuple[tuple[Positions, .
     keys = columns[0].astype(np.int64)
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         keys = keys * size + column
-    keys.sort()
-    starts = np.ones(len(keys), bool)
-    starts[1:] = keys[1:] != keys[:-1]
-    counts = np.diff(np.append(np.flatnonzero(starts), len(keys)))
-    keys = keys[starts]
+    keys, counts = np.unique(keys, return_counts=True)
     rows: list[Positions] = []
     for size in reversed(sizes[1:]):
         rows.append(np.asarray(keys % size, np.int64))
