@@ -103,7 +103,6 @@ def ingest(
         first = next_number([*known.label_shards, *new_labels])
         rows = texts.rows
         new_labels |= cut(rows.height, rows.__getitem__, "labels", settings.pairs_per_shard, first)
-    new_sentences = sentences.shards()
     report = IngestReport(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),
@@ -122,10 +121,10 @@ def ingest(
         draws=list(chain.from_iterable(corpus.draws for corpus in of_pairs)),
         shrunk=list(shrunk(read, known, unread)),
         new_sentences=sentences.new,
-        sentence_shards=len(new_sentences),
+        sentence_shards=len(sentences.shards),
         pair_shards=len(new_pairs),
         label_shards=len(new_labels),
     )
     rejects = list(chain.from_iterable(corpus.rejects for corpus in read))
-    tables = {"sentences": new_sentences, "pairs": Shards(new_pairs), "labels": Shards(new_labels)}
+    tables = {"sentences": sentences.shards, "pairs": Shards(new_pairs), "labels": Shards(new_labels)}
     return Ingested(tables, rejects, report)

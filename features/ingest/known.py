@@ -60,12 +60,12 @@ class Known:
     ) -> None:
         self._reading = reading
         self._sentences = sentences.lazy()
-        self._pairs = pairs.lazy()
+        self.pairs = pairs.lazy()  # of every corpus and kind, to be `collected`
         self.labels = self.collected(labels.lazy(), "labels")
-        self._placed = self._pairs if placed is None else placed.lazy()
+        self._placed = self.pairs if placed is None else placed.lazy()
         shard = pl.col("shard").unique()
         self.sentence_shards: list[Shard] = sorted(self.collected(self._sentences.select(shard), "sentences")["shard"])
-        self.pair_shards: list[Shard] = self.collected(self._pairs.select(shard))["shard"].to_list()
+        self.pair_shards: list[Shard] = self.collected(self.pairs.select(shard))["shard"].to_list()
         self.label_of: dict[LabelId, str] = dict(zip(self.labels["label_id"], self.labels["label"], strict=True))
         self.label_shards: list[Shard] = self.labels["shard"].unique().to_list()
         texts = self.labels if placed_labels is None else placed_labels
@@ -90,15 +90,11 @@ class Known:
 
     def stored_pairs(self, corpus: str) -> StoredPairs:
         """Return the stored pairs of a corpus."""
-        rows = self._pairs.filter(corpus=corpus)
+        rows = self.pairs.filter(corpus=corpus)
         judgements = self.collected(rows.select("score", pl.col("label").cast(pl.Categorical())))
         ids = self._ids(rows, "pair_id")
         order = np.argsort(ids)
         return StoredPairs(ids[order], judgements[order], np.sort(self._ids(rows, "positive_id")))
-
-    def pairs(self, *columns: str) -> pl.LazyFrame:
-        """Return columns of all stored pairs, to be `collected`."""
-        return self._pairs.select(columns)
 
     def placed_pairs(self, corpus: str) -> pl.DataFrame:
         """Return split and sentences of the stored pairs of a corpus whose splits are binding, of every kind."""

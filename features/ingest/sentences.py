@@ -42,7 +42,7 @@ class Sentences:
         self._number = next_number(self.names)
         self._known = known
         self._placed: list[tuple[IdArray, NDArray[np.int32]]] = []
-        self._shards: dict[Shard, Rows] = {}
+        self.shards = Shards()  # the new sentences, in the order in which they were placed
         self._seen: dict[str, tuple[SentenceId, str, bool]] = {}
         self._shared: dict[SentenceId, SentenceId] = {}
         self._taken: dict[SentenceId, str] = {}
@@ -71,7 +71,7 @@ class Sentences:
             shard[fresh] = len(self.names) + np.arange(len(fresh)) // self._size
             for start in range(0, len(fresh), self._size):
                 self.names.append(shard_name("sentences", self._number))
-                self._shards[self.names[-1]] = partial(_rows, ids, texts, fresh[start : start + self._size])
+                self.shards[self.names[-1]] = partial(_rows, ids, texts, fresh[start : start + self._size])
                 self._number += 1
             self._placed.append((ids, shard))
             self.new += len(fresh)
@@ -80,10 +80,6 @@ class Sentences:
     def too_long(self, what: str, text: str) -> str:
         """Return what is wrong with a sentence, or text, that is too long."""
         return f"{what} has {text.count(' ') + 1} words; expected at most {self.max_words} ({text[:40]!r}...)"
-
-    def shards(self) -> Shards:
-        """Return the new sentences by shard, in the order in which they were placed."""
-        return Shards(self._shards)
 
     # -- one by one, for texts with labels -----------------------------------------------------------------------------
 

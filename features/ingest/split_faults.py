@@ -24,8 +24,8 @@ def pair_overlaps(corpora: Sequence[CorpusPairs], known: Known, unread: Sequence
 
     Train and dev may have been made from one file by mistake. The pairs of unread corpora are those of the store.
     """
-    stored = known.pairs("corpus", "split", "kind", "sentence_a", "sentence_b").filter(
-        pl.col("corpus").is_in(unread), kind="positive"
+    stored = known.pairs.filter(pl.col("corpus").is_in(unread), kind="positive").select(
+        "corpus", "split", "sentence_a", "sentence_b"
     )
     evaluated = known.collected(stored.filter(pl.col("split") != "train").select("sentence_a", "sentence_b"))
     of_corpora = []
@@ -91,7 +91,7 @@ def text_overlaps(corpora: Sequence[CorpusLabels], sentences: Sentences) -> Iter
 
 def drawn_before(corpora: Sequence[CorpusPairs], known: Known) -> Iterator[Fault]:
     """Yield the stored negatives of splits that `negatives` of their corpus no longer names."""
-    negatives = known.pairs("corpus", "split", "kind").filter(kind="negative").group_by("corpus", "split").len()
+    negatives = known.pairs.filter(kind="negative").group_by("corpus", "split").len()
     stored = {(corpus, split): count for corpus, split, count in known.collected(negatives).iter_rows()}
     for each in corpora:
         for split in sorted({*SPLITS} - {*each.corpus.drawn_splits}, key=SPLITS.index):
@@ -104,7 +104,7 @@ def shrunk(read: Sequence[CorpusPairs | CorpusLabels], known: Known, unread: Seq
 
     Corpora that are stored, and are neither read nor unread ones of the project, come last.
     """
-    positives = known.pairs("corpus", "kind").filter(~pl.col("corpus").is_in(unread), kind="positive")
+    positives = known.pairs.filter(~pl.col("corpus").is_in(unread), kind="positive")
     of_pairs = dict(known.collected(positives.group_by("corpus").len()).iter_rows())
     stored_names = {name for name, _ in known.splits_of_text} | of_pairs.keys()
     of_name = {each.corpus.name: each for each in read}
