@@ -31,6 +31,7 @@ from features.ingest.ids import (
     normalised,
     occurrences_of,
     pair_ids,
+    pair_rows,
     positions_in,
     unique_ids,
 )
@@ -39,7 +40,7 @@ from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys, unordered_keys
 from features.ingest.report import ChangedJudgement, Fault, SplitReport
 from features.ingest.sentences import Rows, Sentences, cut
-from features.schemas import PAIRS, Columns, Reject
+from features.schemas import Columns, Reject
 
 KINDS: tuple[PairKind, ...] = ("positive", "negative")
 _AT_ONCE = 1 << 16  # rows
@@ -172,20 +173,19 @@ class CorpusPairs:
         """Return some rows of a table with the columns of `PAIRS`."""
         rows = table.rows[here]
         a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
-        columns = {
-            "pair_id": hexadecimal(table.ids[here]),
-            "corpus": self.corpus.name,
-            "split": [SPLITS[code] for code in rows["split"].to_list()],
-            "kind": kind,
-            "sentence_a": hexadecimal(self.ids[a]),
-            "sentence_b": hexadecimal(self.ids[b]),
-            "shard_a": names[self._shards[a]],
-            "shard_b": names[self._shards[b]],
-            "score": rows["score"],
-            "label": rows["label"].cast(pl.String),
-            "positive_id": None if table.positives is None else hexadecimal(table.positives[here]),
-        }
-        return pl.DataFrame(columns, schema=PAIRS)
+        return pair_rows(
+            table.ids[here],
+            self.ids[a],
+            self.ids[b],
+            corpus=self.corpus.name,
+            split=[SPLITS[code] for code in rows["split"].to_list()],
+            kind=kind,
+            shard_a=names[self._shards[a]],
+            shard_b=names[self._shards[b]],
+            score=rows["score"],
+            label=rows["label"].cast(pl.String),
+            positive_id=None if table.positives is None else hexadecimal(table.positives[here]),
+        )
 
     def _count_rows(self, rows: pl.DataFrame) -> list[tuple[int, Reject]]:
         """Count the rows of each split, pairs and others, and return the wrong ones with their row numbers."""

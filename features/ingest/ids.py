@@ -6,12 +6,14 @@ The order of the bytes is that of the digits, so that sorted ids are sorted eith
 from binascii import hexlify
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import PairKind, Split
+from features.schemas import PAIRS
 from features.sentences import ID_BYTES, normalise
 
 IdArray = NDArray[np.bytes_]
@@ -102,6 +104,12 @@ def occurrences_of(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
     counts = np.empty(len(keys), np.uint32)
     counts[order] = np.arange(len(keys)) - np.repeat(first, np.diff(np.append(first, len(keys))))
     return counts
+
+
+def pair_rows(names: IdArray, first: IdArray, second: IdArray, **columns: Any) -> pl.DataFrame:
+    """Return pairs by the ids of them and of their sentences, with the columns of `PAIRS`; those not given are null."""
+    ids = {"pair_id": hexadecimal(names), "sentence_a": hexadecimal(first), "sentence_b": hexadecimal(second)}
+    return pl.DataFrame(dict.fromkeys(PAIRS) | ids | columns, schema=PAIRS)
 
 
 def _digests(texts: Iterable[bytes]) -> IdArray:

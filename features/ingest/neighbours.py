@@ -16,10 +16,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import Shard
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in, unique_ids
+from features.ingest.ids import from_hexadecimal, pair_ids, pair_rows, positions_in, unique_ids
 from features.ingest.negatives import arranged, unordered_keys
 from features.ingest.sentences import next_number, shard_name
-from features.schemas import PAIRS
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.stage import Recipe
 from features.store.reader import StoreReader
@@ -101,7 +100,9 @@ def _of_corpus(store: StoreReader, corpus: str, count: int, shards: Sequence[Sha
             rows = vectors["vector"].gather(order).explode().to_numpy().reshape(len(order), -1)
             near.append(nearest(rows, queries, members, paired, count))
     a, b = np.concatenate(near, axis=1)
-    return _rows(corpus, ids, a, b, shard_of)
+    names = pair_ids(corpus, "train", "neighbour", ids[a], ids[b], np.zeros(len(a), np.int64))
+    of_a, of_b = shard_of.gather(a), shard_of.gather(b)
+    return pair_rows(names, ids[a], ids[b], corpus=corpus, split="train", kind="neighbour", shard_a=of_a, shard_b=of_b)
 
 
 def _windows(shard_of: pl.Series, needing: pl.Series) -> Iterator[tuple[list[Shard], list[Shard]]]:
@@ -159,19 +160,3 @@ def nearest(
     pairs = np.concatenate(near, axis=1)
     _, once = np.unique(unordered_keys(*pairs), return_index=True)
     return pairs[:, np.sort(once)]
-
-
-def _rows(corpus: str, ids: IdArray, a: NDArray[np.int64], b: NDArray[np.int64], shard_of: pl.Series) -> pl.DataFrame:
-    names = pair_ids(corpus, "train", "neighbour", ids[a], ids[b], np.zeros(len(a), np.int64))
-    columns = {
-        "pair_id": hexadecimal(names),
-        "corpus": corpus,
-        "split": "train",
-        "kind": "neighbour",
-        "sentence_a": hexadecimal(ids[a]),
-        "sentence_b": hexadecimal(ids[b]),
-        "shard_a": shard_of.gather(a),
-        "shard_b": shard_of.gather(b),
-        **dict.fromkeys(("score", "label", "positive_id")),  # none
-    }
-    return pl.DataFrame(columns, schema=PAIRS)
