@@ -14,7 +14,7 @@ from typing import Literal, NewType
 SentenceId = NewType("SentenceId", str)
 """20 hexadecimal digits: hash of the normalised text (`features.sentences.sentence_id`)."""
 PairId = NewType("PairId", str)
-"""20 hexadecimal digits: hash of corpus, split, kind, both sentences and occurrence (`features.ingest.ids`)."""
+"""20 hexadecimal digits: hash of corpus, split, kind, both sentences and occurrence (`features.ids`)."""
 LabelId = NewType("LabelId", str)
 """20 hexadecimal digits: hash of corpus, split, text, aspect, label or occurrence (`features.sentences.label_id`)."""
 Shard = NewType("Shard", str)

@@ -22,8 +22,7 @@ from features.core.faults import UnknownShard
 from features.core.types import SPLITS, LabelId, PairId, PairKind, RejectCode, Shard, Split
 from features.corpora.reading import BadRow, PairRow, Skip, read_outcomes
 from features.corpora.settings import CorpusSettings
-from features.ingest.drawing import draw_pairs
-from features.ingest.ids import (
+from features.ids import (
     ID,
     IdArray,
     hexadecimal,
@@ -35,6 +34,7 @@ from features.ingest.ids import (
     positions_in,
     unique_ids,
 )
+from features.ingest.drawing import draw_pairs
 from features.ingest.known import Known, StoredPairs
 from features.ingest.leaks import LeakageGuard
 from features.ingest.negatives import arranged, draw_negatives, pair_keys, unordered_keys

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from features.core.types import SPLITS, SentenceId, Split
 from features.corpora.reading import Outcome, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings, DrawSettings
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in
+from features.ids import IdArray, from_hexadecimal, hexadecimal, pair_ids, positions_in
 from features.ingest.known import Known
 from features.ingest.report import Fault
 from features.ingest.sentences import Sentences

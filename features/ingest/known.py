@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import LabelId, SentenceId, Shard, Split
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
+from features.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
 from features.schemas import LABELS, PAIRS, Columns
 
 _FEW = 1 << 20  # sentences that are looked up by name: more would need much memory as names

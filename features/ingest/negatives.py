@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from features.ingest.ids import IdArray, draws, positions_in
+from features.ids import IdArray, draws, positions_in
 
 _TRIES = 32  # draws before all candidates are listed
 _AT_ONCE = 1 << 20  # pairs that are drawn for at once

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from features.core.types import Shard
-from features.ingest.ids import from_hexadecimal, pair_ids, pair_rows, positions_in, unique_ids
+from features.ids import from_hexadecimal, pair_ids, pair_rows, positions_in, unique_ids
 from features.ingest.negatives import arranged, unordered_keys
 from features.ingest.sentences import next_number, shard_name
 from features.stages.embeddings import EMBEDDING_STAGE

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from features.core.types import SentenceId, Shard
 from features.corpora.settings import IngestSettings
-from features.ingest.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
+from features.ids import IdArray, from_hexadecimal, hexadecimal, positions_in
 from features.ingest.known import Known
 from features.schemas import SENTENCES
 from features.sentences import id_of_normalised, leakage_key, normalise, sentence_id

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from features.core.types import SPLITS
+from features.ids import from_hexadecimal, hexadecimal, positions_in
 from features.ingest.corpus_labels import CorpusLabels
 from features.ingest.corpus_pairs import CorpusPairs
-from features.ingest.ids import from_hexadecimal, hexadecimal, positions_in
 from features.ingest.known import Known
 from features.ingest.report import Fault, ShrunkReport
 from features.ingest.sentences import Sentences

@@ -26,7 +26,7 @@ from features.core.faults import FileMissing, GraphIndexWrong, NotAFile
 from features.core.outputs import whole_file
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graphs.penman_files import read_blocks
-from features.ingest.ids import ID, from_hexadecimal, positions_in
+from features.ids import ID, from_hexadecimal, positions_in
 from features.sentences import ID_BYTES, sentence_id
 
 _FORMAT = "facetflow bank 1"

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from features.ingest.ids import ID, from_hexadecimal, hexadecimal, unique_ids
+from features.ids import ID, from_hexadecimal, hexadecimal, unique_ids
 from features.sentences import ID_BYTES
 
 # Few different bytes, zeros among them, so that many ids are equal or begin alike.
