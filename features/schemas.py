@@ -40,15 +40,9 @@ corpus, whatever its label. Ingest drew those that are `negative` (with an unrel
 `positive_id`) or `neighbour` (with a sentence near it by the embeddings).
 `shard_a` and `shard_b` name their sentence shards."""
 
-LABELS: Columns = {
-    "label_id": pl.String,
-    "corpus": pl.String,
-    "split": pl.String,
-    "sentence": pl.String,
-    "sentence_shard": pl.String,
-    "aspect": pl.String,
-    "label": pl.String,
-}
+LABELS: Columns = dict.fromkeys(
+    ("label_id", "corpus", "split", "sentence", "sentence_shard", "aspect", "label"), pl.String
+)
 """One label of a text in one aspect: the task of a paper, the sentiment of a review. A text has one row per label.
 `sentence` is the id of the text in `sentences`; `sentence_shard` names its shard there."""
 

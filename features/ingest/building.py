@@ -101,8 +101,7 @@ def ingest(
     new_labels: dict[Shard, Rows] = {}
     for texts in of_labels:
         first = next_number([*known.label_shards, *new_labels])
-        rows = texts.rows
-        new_labels |= cut(rows.height, rows.__getitem__, "labels", settings.pairs_per_shard, first)
+        new_labels |= cut(texts.rows.height, texts.rows.__getitem__, "labels", settings.pairs_per_shard, first)
     report = IngestReport(
         changed=list(chain.from_iterable(corpus.changed for corpus in read)),
         splits=list(chain.from_iterable(corpus.reports.values() for corpus in read)),

@@ -25,14 +25,8 @@ from features.sentences import sentence_id
 from features.store.store import Store
 
 REJECTED: dict[str, type[pl.DataType]] = {
-    "stage": pl.String,
-    "code": pl.String,
-    "file": pl.String,
+    **dict.fromkeys(("stage", "code", "file", "line", "text", "other_text", "message", "entity_id"), pl.String),
     "line": pl.Int64,
-    "text": pl.String,
-    "other_text": pl.String,
-    "message": pl.String,
-    "entity_id": pl.String,
 }
 """Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are those of a rejected
 sentence where the pair itself, a negative, is in no file, and null where the corpora can no longer be read."""
