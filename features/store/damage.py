@@ -60,8 +60,8 @@ class Damage:
         return (self.stage, self.shard)
 
 
-def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool) -> list[Damage]:
-    """Return those of a table's files, as its log names them, that are damaged; `deep` reads every byte."""
+def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool | None) -> list[Damage]:
+    """Return those of a table's files that are damaged; `deep` reads every byte, False what changed, None none."""
     listed = list(files)
     entries = zip(listed, table.stats(listed), strict=True)
     with clear_errors(f"Checking table {table.name!r} in {table.storage.location!r}"):
@@ -83,14 +83,14 @@ def refuse_damaged(store: str, damaged: Sequence[Damage]) -> None:
         )
 
 
-def _flaw(table: Table, file: DataFile, entry: Entry | OSError, *, deep: bool) -> tuple[Problem, str] | None:
+def _flaw(table: Table, file: DataFile, entry: Entry | OSError, *, deep: bool | None) -> tuple[Problem, str] | None:
     name = table.file(file.path)
     try:
         if isinstance(entry, OSError):
             raise entry
         if entry.bytes != file.bytes:
             return "size", f"has {entry.bytes:,} bytes instead of {file.bytes:,}"
-        if deep or entry.modified > file.committed:
+        if deep or (deep is not None and entry.modified > file.committed):
             digest = hashlib.sha256(table.storage.read(name)).hexdigest()
             if not digest.startswith(name.rpartition("/")[2].removesuffix(".parquet")):
                 return "content", "is not what was written: its sha256 is not the one in its name"

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from features.core.faults import TableFileDamaged, UnknownShard, UnknownTable
-from features.core.file_errors import clear_errors, explain, first_line, system_number
+from features.core.file_errors import clear_errors, first_line, system_number
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns
 from features.stages.registry import SOURCES, TABLES
@@ -284,17 +284,11 @@ def _rows_of(table: Table, listed: Sequence[DataFile], schema: Columns) -> pl.La
 
 def _check_sizes(table: Table, files: Sequence[DataFile]) -> None:
     # A truncated file makes polars panic in a thread of its own, with a traceback on the terminal.
-    for file, entry in zip(files, table.stats(files), strict=True):
-        flaw = ""
-        if isinstance(entry, OSError):
-            flaw = f"cannot be read: {explain(entry)}"
-        elif entry.bytes != file.bytes:
-            flaw = f"has {entry.bytes} bytes instead of {file.bytes}"
-        if flaw:
-            raise TableFileDamaged(
-                f"The file {table.storage.url(table.file(file.path))!r} of table {table.name!r} {flaw}; "
-                "`facetflow build` makes it again."
-            )
+    for damage in damaged_files(table, files, deep=None):
+        raise TableFileDamaged(
+            f"The file {table.storage.url(damage.file)!r} of table {table.name!r} {damage.detail}; `facetflow build` "
+            "makes it again."
+        )
 
 
 class StoreAhead(StoreReader):
