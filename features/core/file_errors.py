@@ -34,14 +34,6 @@ _ADVICE = {
     errno.ENOMEM: "memory, threads or processes are used up; free some, or raise the limit (`ulimit`), and run again",
     errno.EIO: "the disk reports an error; check it",
 }
-_OF_CLASS: dict[type[OSError], int] = {
-    FileNotFoundError: errno.ENOENT,
-    PermissionError: errno.EACCES,
-    IsADirectoryError: errno.EISDIR,
-    NotADirectoryError: errno.ENOTDIR,
-    FileExistsError: errno.EEXIST,
-}
-"""Libraries also raise these without a number."""
 _NO_MORE = ("can't start new thread", os.strerror(errno.EAGAIN), "failed to map segment from shared object")
 """How Python, Rust and the loader of libraries say that the system refused a thread, a process or memory."""
 
@@ -64,7 +56,9 @@ def system_number(error: BaseException) -> int | None:
         return errno.ENOENT
     if match := _IN_RUST.search(str(error)):
         return int(match[1])
-    return next((number for kind, number in _OF_CLASS.items() if isinstance(error, kind)), None)
+    # Libraries also raise the classes that Python has for some numbers, without the number.
+    classes = ((number, type(OSError(number, ""))) for number in _ADVICE)
+    return next((number for number, kind in classes if kind is not OSError and isinstance(error, kind)), None)
 
 
 def advice(error: BaseException) -> str | None:
