@@ -100,13 +100,12 @@ def _coco(path: Path) -> Iterator[Caption | WrongRow]:
     if not isinstance(annotations, list):
         raise UnknownForm(f"{str(path)!r} has no list 'annotations': give a COCO file captions_*.json.")
     for position, entry in enumerate(annotations, start=1):
-        if not (
-            isinstance(entry, dict) and isinstance(entry.get("caption"), str) and entry.get("image_id") is not None
-        ):
-            message = f"annotation {position} lacks 'image_id' or 'caption'"
-            yield WrongRow(position, RowError(RejectCode.WRONG_COLUMNS, message))
-        else:
-            yield _caption(str(entry["image_id"]), entry["caption"], position)
+        match entry:
+            case {"image_id": image, "caption": str(caption)} if image is not None:
+                yield _caption(str(image), caption, position)
+            case _:
+                message = f"annotation {position} lacks 'image_id' or 'caption'"
+                yield WrongRow(position, RowError(RejectCode.WRONG_COLUMNS, message))
 
 
 def _caption(image: str, text: str, line: int) -> Caption | WrongRow:
