@@ -108,15 +108,14 @@ class ReleaseDifference:
 def compare_releases(store: StoreReader, old: Release, new: Release) -> ReleaseDifference:
     """Compare a release of a store with the reference `old`, which may be the newer of the two."""
     tables, parts, values = [], [], []
-    moved = False
     for table in (name for name in KEYS if name in old.rows or name in new.rows):
         counts, of_parts, of_values = _compare_table(store, table, old, new)
         tables.append(counts)
         parts += of_parts
         values += of_values
-        moved |= table == METRIC_STAGE.name and not counts.same
     before, after = reject_codes(store, old), reject_codes(store, new)
     codes = sorted(before.keys() | after.keys())
+    moved = any(each.table == METRIC_STAGE.name and not each.same for each in tables)
     return ReleaseDifference(
         old=old.number,
         new=new.number,
