@@ -23,7 +23,6 @@ _WORD = re.compile(
       | \S""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ENGLISH_LETTER = re.compile(r"[A-Za-z]")
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
@@ -50,8 +49,6 @@ def is_readable(text: str) -> bool:
     >>> [is_readable(text) for text in ("A cat.", "Été 2008", "12:30", "他有2只猫", "🙂 !")]
     [True, True, True, False, False]
     """
-    if _ENGLISH_LETTER.search(text):
-        return True
     letters = [sign for sign in text if sign.isalpha()]
     if letters:
         return any(unicodedata.name(sign, "").startswith("LATIN") for sign in letters)
