@@ -113,16 +113,10 @@ def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]
     measured = compare(Comparison(graphs, first, first + 1, words.of_graphs(graphs)))
     measured = measured.with_columns(pair=pl.Series(list(decoded), dtype=pl.Int64))
     scores = scores.join(measured, on="pair", how="left", maintain_order="left")
+    blocks = {f"a{pair.number}": pair.first for pair in pairs} | {f"b{pair.number}": pair.second for pair in pairs}
     items: SentenceItems = {
-        "graphs": {
-            f"{side}{number}": graph for number, both in decoded.items() for side, graph in zip("ab", both, strict=True)
-        },
-        "sentences": {
-            f"{side}{pair.number}": block.metadata["snt"]
-            for pair in pairs
-            for side, block in zip("ab", (pair.first, pair.second), strict=True)
-            if "snt" in block.metadata
-        },
+        "graphs": {name: block.graph for name, block in blocks.items() if block.graph is not None},
+        "sentences": {name: block.metadata["snt"] for name, block in blocks.items() if "snt" in block.metadata},
     }
     columns, failures = measure_own(own, items, [(f"a{pair.number}", f"b{pair.number}") for pair in pairs])
     failed: _Failures = {}
