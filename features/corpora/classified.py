@@ -66,14 +66,13 @@ def read_tasks(evaluation: EvaluationSet, base: Path) -> list[ClassTask]:
 
 
 def _require_one_class(row: TextRow, evaluation: EvaluationSet) -> None:
-    aspects = [aspect for aspect, _ in row.labels]
-    if len(set(aspects)) < len(aspects):
-        aspect = next(name for name in aspects if aspects.count(name) > 1)
-        several = ", ".join(repr(label) for name, label in row.labels if name == aspect)
-        raise RowWrong(
-            f"{row.origin} (evaluation set {evaluation.name!r}) has the labels {several} of the aspect {aspect!r}; "
-            "a text has one class here: name other columns as `aspects`."
-        )
+    for aspect in dict(row.labels):
+        several = [repr(label) for name, label in row.labels if name == aspect]
+        if len(several) > 1:
+            raise RowWrong(
+                f"{row.origin} (evaluation set {evaluation.name!r}) has the labels {', '.join(several)} of the aspect "
+                f"{aspect!r}; a text has one class here: name other columns as `aspects`."
+            )
 
 
 def _require_something_to_learn(task: ClassTask, evaluation: EvaluationSet) -> None:
