@@ -99,7 +99,7 @@ class ComparedTexts:
             return None
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
-        is_dative = len({sum(token.lower == "to" for token in side) for side in self.tokens}) == 2  # "a bone to Rex"
+        is_dative = not differ and len({sum(t.lower == "to" for t in side) for side in self.tokens}) == 2
         if _renamed(left, pair) == right and (self.passive or not self.passive_verb):
             orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
@@ -115,7 +115,7 @@ class ComparedTexts:
         left, right = left[at:], right[at:]
         for n, m in product(range(1, _LONGEST + 1), repeat=2):
             # With nothing in between, a single word moves past others: "with the hat" past "saw the woman".
-            between = 0 if differ or is_dative else 1 in {n, m}
+            between = 0 if differ or is_dative else 1 in {n, m}  # "sent us a card", "sent a card to us"
             if n + m <= len(left) - between and right == left[-m:] + left[n : len(left) - m] + left[:n]:
                 parts = left[:n], left[-m:]
                 return parts if not differ or self._take_places(parts) else None
