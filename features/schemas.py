@@ -94,6 +94,8 @@ LABEL_VECTORS: Columns = {"label": pl.String, "vector": _VECTOR}
 
 REJECTS: Columns = {"entity_id": pl.String, "code": pl.String, "message": pl.String}
 """An entity that a stage could not process. `stage`, `shard` and `fingerprint` are partition values."""
+INGEST = "ingest"
+"""Their stage where they are rows of the corpora that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

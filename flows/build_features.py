@@ -30,6 +30,7 @@ from features.core.interruption import cause
 from features.core.leftovers import scratch
 from features.core.types import Shard
 from features.core.wording import counted
+from features.schemas import INGEST
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
 from features.store.plan import Plan, ShardWork, plan
@@ -41,7 +42,6 @@ from features.store.store import Store
 from features.store.unproven import tell_unproven, unproven_pairs
 from flows import project
 from flows.building.ingest_corpora import (
-    STAGE,
     add_neighbours,
     in_words,
     ingest_corpora,
@@ -365,7 +365,7 @@ def _own(store: Store, name: str) -> None:
 
 def _warn_of_others(damaged: Sequence[Damage], stages: Chain) -> None:
     """Name damaged files that nothing in this project can rebuild."""
-    made = {STAGE, *stages.settings}
+    made = {INGEST, *stages.settings}
     for damage in damaged:
         if damage.stage not in made:
             warn(f"not rebuilt, because the project file no longer has a stage {damage.stage!r}: {damage}")

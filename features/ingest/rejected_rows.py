@@ -21,6 +21,7 @@ from features.core.types import SentenceId
 from features.corpora.reading import PairRow, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
+from features.schemas import INGEST
 from features.sentences import sentence_id
 from features.store.store import Store
 
@@ -56,7 +57,7 @@ def rejected_rows(
     rows = []
     for row in rejects.iter_rows(named=True):
         key = keys.get(row["entity_id"], ())
-        kept = _ORIGIN.match(row["message"]) if row["stage"] == "ingest" else None
+        kept = _ORIGIN.match(row["message"]) if row["stage"] == INGEST else None
         candidates = [key, *((sentence,) for sentence in sorted(key, key=lambda sentence: sentence not in rejected))]
         origin = next((origins[candidate] for candidate in candidates if candidate in origins), None)
         if kept:

@@ -25,7 +25,7 @@ from features.corpora.settings import CorpusSettings, EvaluationSet, Files, Inge
 from features.corpora.sources import Digests, Recorded, files_of, locate
 from features.ingest.building import ALGORITHM_VERSION
 from features.ingest.report import IngestReport, Report
-from features.schemas import Reject
+from features.schemas import INGEST, Reject
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import SOURCES
 from features.stages.stage import canonical
@@ -104,7 +104,7 @@ def keys_of(
 def state_of(store: StoreReader) -> str:
     """Return the digest of what ingest has committed to a store, from the logs alone."""
     tables = [sorted((shard, file.fingerprint) for shard, file in store.committed(name).items()) for name in SOURCES]
-    rejected = [file.fingerprint for (stage, _), file in store.rejected().items() if stage == "ingest"]
+    rejected = [file.fingerprint for (stage, _), file in store.rejected().items() if stage == INGEST]
     return _digest([tables, rejected])
 
 

@@ -10,6 +10,7 @@ from features.core.errors import StoreError
 from features.core.faults import NotComplete, NothingToPublish, StoreUnreachable, TooManyRejects
 from features.core.types import RejectCode
 from features.core.wording import counted
+from features.schemas import INGEST
 from features.stages.registry import KEYS, SOURCES, TABLES
 from features.store.damage import refuse_damaged
 from features.store.fingerprints import identity_of
@@ -45,7 +46,7 @@ def draft(
             "rows, and build."
         )
     needed = {name: versions[name] for name in (*names, "rejects")}
-    made = {*names, "ingest"}
+    made = {*names, INGEST}
     refuse_damaged(store.location, [damage for damage in store.damaged(needed) if damage.stage in made])
     rejects = _rejects(store, versions, planned)
     for stage in planned.stages:

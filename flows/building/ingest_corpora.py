@@ -18,7 +18,7 @@ from features.ingest.known import KNOWN, Known
 from features.ingest.neighbours import neighbours_of, recipe_of
 from features.ingest.report import Fault, IngestReport
 from features.ingest.unread import Memory, drawn_from, keys_of, rejects_of, state_of
-from features.schemas import Reject, StageOutput, rejects_frame
+from features.schemas import INGEST, Reject, StageOutput, rejects_frame
 from features.stages.registry import KEYS, SOURCES
 from features.stages.stage import Recipe
 from features.store.damage import Damage
@@ -29,10 +29,7 @@ from features.store.store import Store
 from flows.project import Project
 from training.encoders.aspect.settings import AspectSettings
 
-STAGE = "ingest"
-"""Name under which unreadable rows are kept in `rejects`."""
-
-RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", STAGE)}
+RECIPES = {name: Recipe(name, {}, ALGORITHM_VERSION) for name in ("sentences", "pairs", "labels", INGEST)}
 """No parameters: settings decide which rows are ingested and how many a shard holds, not what a row is."""
 
 _NOTHING_NEW: Mapping[str, Mapping[Shard, pl.DataFrame]] = {table: {} for table in SOURCES}
@@ -48,8 +45,8 @@ def ingest_corpora(project: Project, store: Store, run_id: str, *, damaged: Sequ
     ingested, memory = _read(project, store, before, damaged)
     if ingested.report.unread < ingested.report.rows or list(before.keys) != [each.name for each in project.corpora]:
         rejects = rejects_frame(ingested.rejects)
-        mark = _fingerprint(RECIPES[STAGE], rejects["entity_id"].to_list())
-        commit_tables(store, run_id, ingested.tables, also=[store.write_rejects(STAGE, STAGE, mark, rejects)])
+        mark = _fingerprint(RECIPES[INGEST], rejects["entity_id"].to_list())
+        commit_tables(store, run_id, ingested.tables, also=[store.write_rejects(INGEST, INGEST, mark, rejects)])
     if memory is not None and (now := memory.model_copy(update={"state": state_of(store)})) != before:
         now.write(store)
     return ingested
@@ -106,7 +103,7 @@ def _read(
     keys = keys_of(project.corpora, project.guard, project.ingest, project.base, digests)
     names = [corpus.name for corpus in project.corpora]
     unread = before.unchanged(project.corpora, keys)
-    if any(damage.table == "rejects" and damage.stage == STAGE for damage in damaged):
+    if any(damage.table == "rejects" and damage.stage == INGEST for damage in damaged):
         unread = []
     last = last_ingested(store) if unread else Ingested(_NOTHING_NEW, [], before.report)
     if unread == names == list(before.keys):
@@ -140,7 +137,7 @@ def _read(
 
 def last_ingested(store: StoreReader) -> Ingested:
     """Return what the corpora gave when they were last read, of which nothing is new; empty if that is not known."""
-    rows = store.read("rejects", None, [STAGE], ["entity_id", "code", "message"])
+    rows = store.read("rejects", None, [INGEST], ["entity_id", "code", "message"])
     rejects = [Reject(entity, RejectCode(code), message) for entity, code, message in rows.iter_rows()]
     report = Memory.of(store).report
     return Ingested(_NOTHING_NEW, rejects, report.model_copy(update={"unread": report.rows}))
@@ -228,7 +225,7 @@ def refusal(ingested: Ingested, allowed: float) -> str | None:
     return (
         f"{report.rejected:,} of {report.rows:,} rows of the corpora were rejected, more than the {allowed:.1%} "
         f"allowed, {count:,} of them as {code.value!r} ({example.rstrip('.')}); correct them, or raise "
-        f"limits.rejected_rows. `facetflow rejects --stage {STAGE}` lists what a build has read"
+        f"limits.rejected_rows. `facetflow rejects --stage {INGEST}` lists what a build has read"
     )
 
 

@@ -15,6 +15,7 @@ from features.core.wording import counted
 from features.ingest.neighbours import lack_neighbours
 from features.ingest.report import IngestReport
 from features.ingest.unread import Memory, drawn_from
+from features.schemas import INGEST
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
 from features.store.plan import Plan, plan
@@ -23,7 +24,7 @@ from features.store.reader import StoreAhead
 from features.store.releases import Release
 from features.store.runs import failed_shards
 from features.store.store import Store
-from flows.building.ingest_corpora import STAGE, fingerprint_of, label_counts, read_corpora, refusal
+from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
 from flows.stages import chain, check
@@ -122,7 +123,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     embeds = any(work.reason.kind != "damaged" for work in planned.of(EMBEDDING_STAGE.name))
     draws = bool(project.neighbours) and (embeds or Memory.of(store).drawn != drawn_from(store, project.neighbours))
     draws = draws and lack_neighbours(ahead, project.neighbours)  # which reads their pairs
-    rejects = Counter((STAGE, str(reject.code)) for reject in ingested.rejects)
+    rejects = Counter((INGEST, str(reject.code)) for reject in ingested.rejects)
     release, contents, publishes = _following(
         store, ahead, planned, rejects, draws=draws, obstructed=bool(in_the_way), after=last_release(project.runs)
     )
@@ -173,6 +174,6 @@ def _following(
 def _rejected(store: Store, release: Release, rejects: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
     """Return how many rows of the corpora a release rejects, by code; a damaged file is made again as it would be."""
     try:
-        return Counter(store.reject_codes([(STAGE, Shard(STAGE))], release.versions["rejects"]))
+        return Counter(store.reject_codes([(INGEST, Shard(INGEST))], release.versions["rejects"]))
     except StoreError:
         return rejects

@@ -20,6 +20,7 @@ from features.core.errors import FacetflowError, StoreError
 from features.core.file_errors import explain
 from features.core.types import LEFT_OUT, Shard
 from features.ingest.report import IngestReport
+from features.schemas import INGEST
 from features.stages.registry import SOURCES
 from features.store.fingerprints import recipe_changes
 from features.store.locations import storage_at
@@ -28,7 +29,6 @@ from features.store.releases import Release
 from features.store.runs import RunRecord, now, read_runs
 from features.store.store import Store
 from features.store.unproven import unproven_pairs
-from flows.building.ingest_corpora import STAGE as INGEST
 from flows.pages.build_page import render_build
 from flows.project import Project
 from flows.stages import Chain
