@@ -84,10 +84,11 @@ class Loop:
             return "Interrupted before the first checkpoint; run the same command again."
         return f"Interrupted; run the same command to continue after step {self.kept} of {self.total_steps}."
 
-    def run(self) -> Outcome:
+    def run(self, on_step: Callable[[int], None] | None = None) -> Outcome:
         """Train to the end, from the checkpoint if there is one, and leave the model with the kept weights.
 
         A request to end (SIGINT, SIGTERM) waits until the step and its checkpoint are done; a second one does not.
+        `on_step` is called with the number of each finished step, after its checkpoint.
         """
         if together.rank() > 0:  # initial weights are equal already, dropout must differ
             torch.manual_seed(self.settings.seed + together.rank())
@@ -101,7 +102,7 @@ class Loop:
             self.machine.accelerator.init_trackers(self.tracked_as, config=plain)
         try:
             with held_back() as interruption:
-                self._learn_all(interruption)
+                self._learn_all(interruption, on_step)
         finally:
             for tracker in self.machine.accelerator.trackers:
                 tracker.finish()
@@ -151,7 +152,7 @@ class Loop:
             interrupt.args = (self.left,)
             raise
 
-    def _learn_all(self, interruption: Interruption) -> None:
+    def _learn_all(self, interruption: Interruption, on_step: Callable[[int], None] | None) -> None:
         outcome, settings = self.outcome, self.settings
         started, before = time.perf_counter(), outcome.seconds
         course = Course(
@@ -193,6 +194,8 @@ class Loop:
                 interruption.deliver()
                 if together.world() > 1:
                     raise KeyboardInterrupt
+            if on_step is not None:
+                on_step(outcome.steps)
 
     def _learn(self, batches: Sequence[Any], rate: float, *, stopping: bool) -> tuple[dict[str, float], bool]:
         """Do a step; return its losses, and whether any process was asked to end."""

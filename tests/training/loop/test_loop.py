@@ -19,29 +19,6 @@ def same(left, right):
     return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
 
 
-def run_seen(loop, see):
-    """Run a training that shows the number of each step as soon as its weights have changed."""
-    after_step = loop.keeper.after_step
-
-    def shown(step):
-        after_step(step)
-        see(step)
-
-    loop.keeper.after_step = shown
-    return loop.run()
-
-
-def run_until(step, loop):
-    """Run a training that is killed after a step and all that follows from it, such as its checkpoint."""
-
-    def kill(reached):
-        if reached > step:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_seen(loop, kill)
-
-
 def test_the_best_model_by_dev_is_kept_and_not_the_last_one(line, make_loop):
     task = line(scores=[0.1, 0.9, 0.4])
     outcome = make_loop(task, keep="best").run()
@@ -56,8 +33,13 @@ def test_a_start_that_is_learnt_is_kept_where_no_step_betters_it(line, make_loop
         task.begins_learnt = True
         return task
 
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
     task = begun(0.9, 0.1, 0.2)
-    run_until(8, make_loop(task, checkpoint_every=8))
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(task, checkpoint_every=8).run(stop)
     again = begun(0.3, 0.4)
     outcome = make_loop(again, checkpoint_every=8).run()
     assert [look["step"] for look in outcome.history] == [0, 6, 12, 18]
@@ -69,14 +51,19 @@ def test_a_start_that_is_learnt_is_kept_where_no_step_betters_it(line, make_loop
 def test_the_best_of_a_resumed_training_may_be_from_before(line, make_loop, tmp_path):
     task = line(scores=[0.9, 0.1])
 
-    run_until(8, make_loop(task, checkpoint_every=8))
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(task, checkpoint_every=8).run(stop)
     path = tmp_path / "run" / checkpoints.FILE_NAME
     state = torch.load(path, weights_only=True)
     state["outcome"]["seconds"] = 1000.0
     torch.save(state, path)
     again, left = line(scores=[0.1, 0.2]), []
     loop = make_loop(again, checkpoint_every=8)
-    outcome = run_seen(loop, lambda _: left.append(loop.left))
+    outcome = loop.run(lambda _: left.append(loop.left))
     assert outcome.best_step == 6
     assert same(again.weights(), task.judged[0])
     assert outcome.seconds > 1000
@@ -99,7 +86,7 @@ def close(left, right):
 def test_averages_are_judged_and_the_best_of_them_is_kept_and_not_the_last_one(line, make_loop):
     task = line(scores=[0.1, 0.9, 0.4])
     seen = [task.weights()]
-    outcome = run_seen(make_loop(task, keep="average", average_over=4), lambda _: seen.append(task.weights()))
+    outcome = make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
     assert outcome.best_step == 12
     expected = averages(seen)
     assert [close(judged, expected[step]) for judged, step in zip(task.judged, (6, 12, 18), strict=True)] == [True] * 3
@@ -111,7 +98,7 @@ def test_averages_are_judged_and_the_best_of_them_is_kept_and_not_the_last_one(l
 def test_without_dev_the_last_average_is_kept(line, make_loop):
     task = line()
     seen = [task.weights()]
-    outcome = run_seen(make_loop(task, keep="average", average_over=4), lambda _: seen.append(task.weights()))
+    outcome = make_loop(task, keep="average", average_over=4).run(lambda _: seen.append(task.weights()))
     assert close(task.weights(), averages(seen)[-1])
     assert (outcome.best_step, outcome.units) == (18, 18)
     assert 0 < outcome.learning_seconds < outcome.seconds
@@ -128,7 +115,12 @@ def test_without_dev_the_last_average_is_kept(line, make_loop):
 def test_a_training_that_goes_on_elsewhere_draws_anew_says_so_and_repeats_itself(
     line, make_loop, tmp_path, caplog, writers, said
 ):
-    run_until(8, make_loop(line(), checkpoint_every=8))
+    def stop(step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(line(), checkpoint_every=8).run(stop)
     path = tmp_path / "run" / checkpoints.FILE_NAME
     state = torch.load(path, weights_only=True)
     (own,) = state["random"]
@@ -164,8 +156,13 @@ def test_a_training_that_ends_anywhere_goes_on_to_the_same_weights(line, make_lo
     torch.manual_seed(1)
     expected = make_loop(whole, "whole", **settings).run()
 
+    def stop(reached):
+        if reached == step:
+            raise KeyboardInterrupt
+
     torch.manual_seed(1)
-    run_until(step, make_loop(first, **settings))
+    with pytest.raises(KeyboardInterrupt):
+        make_loop(first, **settings).run(stop)
     resumed = make_loop(second, **settings)
     looks = step // 2 * 2 // 4 + step // 2 * 2 // 6 - step // 2 * 2 // 12
     second.scores = scores[looks:]
@@ -256,7 +253,7 @@ def test_what_is_not_finite_is_refused_before_anything_is_kept(line, make_loop, 
     before = {}
     loop = make_loop(task, checkpoint_every=1)
     with refused(LossNotFinite):
-        run_seen(loop, lambda _: before.update(task.weights()))
+        loop.run(lambda _: before.update(task.weights()))
     assert same(task.weights(), before)
     state = torch.load(tmp_path / "run" / checkpoints.FILE_NAME, weights_only=True)
     assert state["outcome"]["steps"] == 5
