@@ -24,7 +24,14 @@ from features.stages.stage import Stage
 
 STAGES: Mapping[str, Stage[Any]] = {
     stage.name: stage
-    for stage in (AMR_STAGE, DEPENDENCY_STAGE, SRL_STAGE, EMBEDDING_STAGE, LABEL_VECTOR_STAGE, METRIC_STAGE)
+    for stage in (
+        AMR_STAGE,
+        DEPENDENCY_STAGE,
+        SRL_STAGE,
+        EMBEDDING_STAGE,
+        LABEL_VECTOR_STAGE,
+        METRIC_STAGE,
+    )
 }
 
 SOURCES = ("sentences", "pairs", "labels")
