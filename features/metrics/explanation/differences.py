@@ -156,7 +156,7 @@ def _roles(told: Told) -> None:
         verb = texts.passive.verb.stem
         frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
-        if not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
+        if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
         elif frames and {stem for stem, _ in moved}.difference(texts.voice):

@@ -1396,6 +1396,7 @@ def test_parts_that_change_places_though_the_graph_has_them_in_one_list_are_told
         ("He denied the request.", "He was denied the request.", "(d / deny-01 :ARG0 (h / he) :ARG1 (r / request))"),
         ("Ann told Bob of it.", "Ann was told of it by Bob.", "(t / tell-01 :ARG0 (a / ann) :ARG2 (b / bob))"),
         ("Ann saw Bob.", "Ann has been seen by Bob.", "(s / see-01 :ARG0 (a / ann) :ARG1 (b / bob))"),
+        ("Ann sued Bob in May.", "Ann was sued by Bob in June.", "(s / sue-02 :ARG0 (a / ann) :ARG1 (b / bob))"),
         ("Ann hires Bob", "Ann hired by Bob", "(h / hire-01 :ARG0 (a / ann) :ARG1 (b / bob))"),
         ("It was sent to Ann by Bob.", "It was sent by Ann to Bob.", "(s / send-01 :ARG0 (b / bob) :ARG2 (a / ann))"),
     ],
