@@ -143,7 +143,7 @@ class ComparedTexts:
                 is_clause = who.stem in RELATIVE and be.stem == "be" and word.has_content
                 others = [NO_TOKEN, *self.tokens[1 - side]]
                 for before, *pair in zip(others, others[1:], others[2:], strict=False) if is_clause else ():
-                    is_verb = before.kind in _NOUNS  # "we hired men"
+                    is_verb = word.may_be_participle and before.kind in _NOUNS  # "we hired men"
                     if [t.stem for t in pair] == [word.stem, noun.stem] and not is_verb:
                         return (pair, [noun, who, be, word]) if side else ([noun, who, be, word], pair)
         return None

@@ -444,6 +444,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'place.')),
         ("They hired men who were paid.", "They paid men who were hired.", "(h / hire-01)", "(p / pay-01)",
          'Both have "They", "hired", "men" and "paid"; "hired" and "paid" change places.'),
+        ("We saw ill men.", "We saw men who are ill.", "(s / see-01 :ARG0 (w / we) :ARG1 (m / man))", None,
+         'The parser sees no difference: both have the same graph; "ill men" in a is "men who are ill" in b.'),
         ("Only the boy may go.", "The boy may only go.", "(g / go-02 :ARG0 (b / boy :mod (o / only)))",
          "(g / go-02 :ARG0 (b / boy) :mod (o / only))",
          'Same frames; "Only" has another place: the parser ties it to "boy" in a, to "go" in b.'),
