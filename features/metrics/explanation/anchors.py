@@ -165,7 +165,7 @@ def unread(view: View, tokens: Sequence[Token], found: Mapping[int, Token]) -> l
     stems |= {name for month in dates for name in _MONTHS.get(month, ())}
     stems |= {word for digits, word in ORDINALS.items() if digits[:-2] in constants}
     stems |= {"half"} if constants & {"1/2", "0.5"} else set()
-    numbers = [token for token in tokens if token.kind == "quantity"]
+    numbers = [token for token in tokens if token.kind == "quantity" and token.stem[:1].isdigit()]
     read = numbers if set(value_of(numbers)) <= stems else []  # "four thousand" as one constant
     lost = [token for token in tokens if token.has_content and token not in read and not _has(stems, token)]
     if any(node not in found and _is_lexical(label) for node, label in enumerate(view.labels)):

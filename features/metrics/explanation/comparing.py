@@ -73,7 +73,7 @@ class Quantity(NamedTuple):
         pair = (self, other)
         units = [each.sign or (each.unit or NO_TOKEN).stem for each in pair]
         stems = [{unit, *(token.stem for token in each.span)} for each, unit in zip(pair, units, strict=True)]
-        known = all(unit or each.head for each, unit in zip(pair, units, strict=True))
+        known = all(unit or each.head for each, unit in zip(pair, units, strict=True)) or "percent" in units
         return known and any(unit and unit not in there for unit, there in zip(units, reversed(stems), strict=True))
 
 
@@ -190,8 +190,8 @@ class ComparedGraphs:
             if at is not None and order[at].kind == "name" and behind.kind == "word":
                 at = past  # three sons Jim and Bob
             unit = next((t for t in order[past : past + 2] if t in units or t.stem in UNITS), None)
-            # Not "around once more".
-            if first and order[first].stem[0].isdigit() and order[first - 1].lower in _BOUNDS:
+            is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
+            if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
             span = order[first : (last if at is None else at) + 1]
             text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])

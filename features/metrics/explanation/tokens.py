@@ -117,6 +117,7 @@ UNITS |= {unit: (1, unit) for _, unit in UNITS.values()} | {"twic": (2, "tim")} 
 ARTICLES = frozenset({"a", "an"})
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b")
 _BETWEEN = frozenset({"than", "to", "or", "a"})  # two numbers of one quantity
+_STAMP = re.compile(r":|-.*-")  # of a time or a date: "8 a.m. every day"
 _POWERS = ("hundred", "thousand")
 _DAY = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _THOUSANDS = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
@@ -316,7 +317,8 @@ def value_of(tokens: Sequence[Token]) -> tuple[str, ...]:
     total = part = Decimal(0)
     for number in map(Decimal, stems[start:]):
         if number in _THOUSANDS.values():
-            total, part = total + (part or 1) * number, Decimal(0)
+            kept = total if total > number else 0  # two million in "two million three hundred thousand"
+            total, part = kept + (total - kept + part or 1) * number, Decimal(0)
         else:
             is_unit = number >= 100 or (number == 12 and part < 100)  # two dozen, not a hundred and twelve
             part = (part or 1) * number if is_unit else part + number
@@ -329,7 +331,8 @@ def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     for at, token in enumerate(tokens):
         if token.kind == "quantity":
             before = tokens[max(at - 1, 0)]
-            apart = token.start > before.end + 1  # in 1827, fifty thousand
+            apart = token.start > before.end + 1 or bool(_STAMP.search(before.stem))  # in 1827, fifty thousand
+            apart |= all(each.stem.isdigit() and each.text[0].isdigit() for each in (before, token))  # in 2020 50 left
             step = at - runs[-1][1] if runs else 0
             comma = step == 2 and before.start > tokens[at - 2].end + 1  # 28 points, or 0.3 percent
             rises = step == 2 and tokens[at - 2].text[-1] == "%" != token.text[-1]  # rose 3 % to 40

@@ -43,6 +43,7 @@ from tests.features.metrics.explanation.test_words import told
         ("One in ten thousand boys left.", "1 in 10,000 boys left."),
         ("Three in four boys left.", "75% of boys left."),
         ("It cost US$3 million.", "It cost $3 million."),
+        ("Two thousand million boys left.", "2 billion boys left."),
         ("It was built in the sixties.", "It was built in the 1960s."),
         ("It was built in the 1960s.", "It was built in the 1960’s."),
     ],
@@ -91,6 +92,10 @@ def test_a_quantity_is_compared_first_with_one_that_is_written_alike():
         ("It holds 10 MB.", "It holds 10 GB.", '"10 MB" in a, "10 GB" in b'),
         ("It left on March 4, 2024.", "It left on 2024-03-05.", '"March 4, 2024" in a, "2024-03-05" in b'),
         ("It lost $3 million last year.", "It lost $3 billion last year.", '"$3 million" in a, "$3 billion" in b'),
+        ("It rose by 10%.", "It rose by 10.", '"10%" in a, "10" in b'),
+        ("In 2020 50 boys left.", "In 2020 60 boys left.", '"50 boys" in a, "60 boys" in b'),
+        ("At 9:30 two boys left.", "At 9:30 six boys left.", '"two boys" in a, "six boys" in b'),
+        ("Nearly half the boys left.", "Over half the boys left.", '"Nearly half" in a, "Over half" in b'),
     ],
 )  # fmt: skip
 def test_a_quantity_is_told_beside_what_the_other_sentence_has_in_its_place(a, b, words):
