@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import View, anchors, described_by, joined, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, runs_of, stem_of, value_of
+from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, negates, runs_of, stem_of, value_of
 from features.metrics.readings import is_argument
 
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
@@ -103,11 +103,13 @@ class ComparedGraphs:
 
     @property
     def are_related(self) -> bool:
-        """Whether both sentences have a word with content; of many words, a fourth."""
+        """Whether both sentences have a word or an amount, or one an opposite; of many words, a fourth."""
         left, right = ({token.stem for token in side if token.kind in {"word", "name"}} for side in self.texts.tokens)
         if 4 * max(len(left & right), 1) < min(len(left), len(right)):
             return False
-        return bool(self.texts.shared)
+        opposed = (negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
+        as_much = (a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
+        return bool(self.texts.shared) or any(opposed) or any(as_much)
 
     @property
     def differ(self) -> bool:
@@ -227,7 +229,7 @@ class ComparedGraphs:
         """Stems of two words or names of which each stands beside what was beside the other; of three in a circle."""
         (left, right), tokens = self.texts.order, self.texts.tokens
         circle = [one for one, other in zip(left, right, strict=False) if one != other]
-        single = len({self.texts.token(0, stem).kind for stem in circle}) == 1  # all are names, or none
+        single = len({self.texts.token(0, stem).kind for stem in circle}) == 1  # not a name and a word
         if single and sorted(left) == sorted(right) and sum(map(left.count, circle)) == 3:
             return [[stem] for stem in circle]
         orders = [[t.stem for t in side if t.has_content] for side in tokens]
