@@ -26,8 +26,9 @@ from features.sentences import sentence_id
 from features.store.store import Store
 
 REJECTED: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("stage", "code", "file", "line", "text", "other_text", "message", "entity_id"), pl.String),
+    **dict.fromkeys(("stage", "code", "file"), pl.String),
     "line": pl.Int64,
+    **dict.fromkeys(("text", "other_text", "message", "entity_id"), pl.String),
 }
 """Columns of rejected rows. `other_text` is the second sentence of a pair; `file` and `line` are those of a rejected
 sentence where the pair itself, a negative, is in no file, and null where the corpora can no longer be read."""

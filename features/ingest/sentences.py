@@ -24,7 +24,7 @@ Rows = Callable[[], pl.DataFrame]
 
 
 class Shards(UserDict[Shard, Any]):
-    """Rows by shard, each made by its `Rows` when asked for: all at once take several times the memory of columns."""
+    """Rows by shard, made by its `Rows` when asked for: all at once would take several times the memory of arrays."""
 
     def __getitem__(self, shard: Shard) -> pl.DataFrame:
         rows: pl.DataFrame = self.data[shard]()

@@ -32,7 +32,7 @@ def items_of(reads: str, rows: pl.DataFrame) -> dict[str, Any]:
 
 _MAKERS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "graphs": (
-        lambda concepts, *ends: AmrGraph(concepts, [*zip(*ends[:3], strict=True)], [*zip(*ends[3:], strict=True)]),
+        lambda concepts, *rest: AmrGraph(concepts, [*zip(*rest[:3], strict=True)], [*zip(*rest[3:], strict=True)]),
         (
             "concepts",
             *("attribute_nodes", "attribute_roles", "attribute_values"),

@@ -61,7 +61,10 @@ class Damage:
 
 
 def damaged_files(table: Table, files: Iterable[DataFile], *, deep: bool | None) -> list[Damage]:
-    """Return those of a table's files that are damaged; `deep` reads every byte, False what changed, None none."""
+    """Return those of a table's files that are damaged.
+
+    The sizes of all are compared. `deep` reads all of them, False those that have changed since, None none.
+    """
     listed = list(files)
     entries = zip(listed, table.stats(listed), strict=True)
     with clear_errors(f"Checking table {table.name!r} in {table.storage.location!r}"):

@@ -107,9 +107,9 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=_DIGITS // 2).hexdigest()
 
 
-def _short(*values: Any) -> tuple[str, str]:
+def _short(old: Any, new: Any) -> tuple[str, str]:
     """Return two values as they are shown in one line: long ones are cut so that the first difference stays visible."""
-    old, new = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
+    old, new = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in (old, new))
     if max(len(old), len(new)) <= _LONGEST:
         return old, new
     shorter = min(len(old), len(new))  # where one only goes on
