@@ -135,9 +135,10 @@ class ComparedGraphs:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
         view, nodes = self.views[side], {node for node, other in self.anchors[side].items() if other == token}
         # As written first: a relative clause belongs to what it describes.
-        for source, _, target in (*view.graph.relations, *view.forward):
-            if target in nodes:
-                above = source if self.word(side, source) else view.parents.get(source, source)  # with: have-03
+        for source, role, target in (*view.graph.relations, *view.forward):
+            above = target if role.lower() == "domain" and source in nodes else source  # the man is old
+            if above not in nodes and (target in nodes or above == target):
+                above = above if self.word(side, above) else view.parents.get(above, above)  # with: have-03
                 if self.token(side, above) != token:
                     return None if view.labels[above] in _JOINS else self.word(side, above)
         return None
