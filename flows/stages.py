@@ -65,7 +65,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     that the store does not have is written to a folder; by default into the store, replacing the one there, which only
     the holder of the store's lock may do.
     """
-    pointless = _pointless(project, store)
+    pointless = pointless_trainings(project, store)
     prepared = _prepared(project)
     stages = []
     for reading in _stages(project, prepared):
@@ -125,7 +125,7 @@ def check(project: Project, store: StoreReader) -> None:
             )
 
 
-def _pointless(project: Project, store: StoreReader) -> tuple[str, ...]:
+def pointless_trainings(project: Project, store: StoreReader) -> tuple[str, ...]:
     """Return what trainings will refuse, before anybody waits for their features."""
     pairs = store.read("pairs", columns=["corpus", "split", "label"])
     labels = store.read("labels", columns=["sentence", "corpus", "split", "aspect", "label"])

@@ -27,7 +27,7 @@ from features.store.store import Store
 from flows.building.ingest_corpora import fingerprint_of, label_counts, read_corpora, refusal
 from flows.building.ingest_repair import make_again, of_ingest
 from flows.project import Project
-from flows.stages import chain, check
+from flows.stages import chain, check, pointless_trainings
 from flows.trainings.due import Contents, Due, due
 from training.runs import last_release
 
@@ -102,8 +102,9 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     check(project, store)
     if not project.corpora:
         said = ("Nothing will be built: without corpora, the store is another project's to build.",)
-        items = tuple(due(project, Contents.of(store, newest := store.release())))
-        return Outlook(store.location, IngestReport(), plan(store, ()), (), said, (), [], newest.number, due=items)
+        told, newest = pointless_trainings(project, store), store.release()
+        items = tuple(due(project, Contents.of(store, newest)))
+        return Outlook(store.location, IngestReport(), plan(store, ()), (), said, told, [], newest.number, due=items)
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]

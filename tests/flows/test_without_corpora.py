@@ -54,13 +54,15 @@ def test_what_writes_the_store_is_refused_and_nothing_is_retracted(command, stor
 
 
 def test_what_reads_the_store_knows_all_of_it_and_changes_nothing(store, capsys):
-    Path("facetflow.toml").write_text(PROJECT.replace("theirs", "mine"))
+    encoder = '[[encoders]]\nname = "mine"\nkind = "s3bert"\nbackbone = "team/encoder"\n'
+    Path("facetflow.toml").write_text(PROJECT.replace("theirs", "mine") + encoder)
     before = files_of(store)
     for command in ("plan --json", "status --json", "plan", "verify --deep", "rejects", "runs"):
         assert run(command.split()) == 0, capsys.readouterr().err
         if command == "plan --json":
             planned = json.loads(capsys.readouterr().out)
-            assert [item["encoder"] for item in planned["due"]] == ["s3bert"]
+            assert [item["encoder"] for item in planned["due"]] == ["mine"]
+            assert len(planned["pointless"]) == 1, "no model is there"
             assert (planned["release"], planned["publishes"], planned["stages"]) == (1, False, [])
         if command == "status --json":
             assert {table["wanted"] for table in json.loads(capsys.readouterr().out)["tables"]} == {None}
