@@ -155,14 +155,14 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
         if (folder / MODULES_FILE).is_file():
             # `current` may lead to another run while this one is read.
             return folder.resolve() if given.is_symlink() or given.parent.is_symlink() else folder
-    if given.name == CURRENT and given.parent.is_dir():
-        raise NoEncoder(
-            f"{name!r} leads to no run: name one, or promote one (`facetflow evaluate {given.parent.name} --promote`)."
-        )
     if given.is_dir():
         raise NotAnEncoder(
             f"{name!r} holds no encoder (there is no {MODULES_FILE}); give the folder of an encoder, or of the run "
             "that trained it."
+        )
+    if given.name == CURRENT and given.parent.name and given.parent.is_dir():
+        raise NoEncoder(
+            f"{name!r} leads to no run: name a run, or promote one: `facetflow evaluate {given.parent.name} --promote`."
         )
     try:
         return models.locate(name)
@@ -175,6 +175,6 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
         known = finished or [each.name for each in models.MODELS.values() if each.kind == "sentence encoder"]
         there_are = did_you_mean(name, known, f"there are: {', '.join(known)}")
         raise UnknownModel(
-            f"{name!r} is not an encoder, a folder or a model; {there_are}. One of the Hub is pulled first: `facetflow "
+            f"{name!r} is not an encoder, a folder or a model; {there_are}. Pull one from the Hub first: `facetflow "
             "models pull owner/name`."
         ) from error

@@ -93,8 +93,9 @@ def test_an_encoder_of_the_project_file_without_a_training_is_told_from_an_unkno
         ("together", "animal", WrongRoute),
         ("anmals", None, UnknownModel),
         ("owner/name", None, UnknownModel),
+        ("current", None, UnknownModel),
     ],
-    ids=["no aspect", "two together", "unknown", "of the Hub"],
+    ids=["no aspect", "two together", "unknown", "of the Hub", "of no encoder"],
 )
 def test_an_encoder_that_does_not_fit_is_refused(runs, name, aspect, fault):
     with refused(fault):
@@ -119,6 +120,9 @@ def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to
         choose_encoder(None, str(tmp_path), None)
     with refused(NoEncoder):
         choose_encoder(None, str(tmp_path / "current"), None)  # before a promotion
+    (tmp_path / "current").mkdir()
+    with refused(NotAnEncoder):
+        choose_encoder(None, str(tmp_path / "current"), None)
 
 
 def test_routes_are_read_from_the_files_of_an_encoder(routed_encoder, word_encoder, tmp_path):
