@@ -305,8 +305,9 @@ class Project(_Sections):
         """Raise a SettingsError if there are no corpora: a store that another project has built is only trained on."""
         if not self.corpora:
             raise MissingKey(
-                f"The project {self.name!r} has no corpora, and can only train on a store that another one builds and "
-                'cleans up: go there, or add a section [[corpora]] with dataset = "pairs" and files = { train = "…" }.'
+                f"The project {self.name!r} has no corpora, and only trains on the store {str(self.store)!r}, which "
+                "another project builds and cleans up: do that there, or add a section [[corpora]] with "
+                'dataset = "pairs" and files = { train = "…" }.'
             )
 
     @property
