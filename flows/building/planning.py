@@ -97,14 +97,13 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     # If there is no store yet, plan with an empty one; the build creates it.
     store = Store.open(project.store, or_empty=True)
     store.storage.look_once()
-    if project.corpora:
-        store.check_owner(project.name)
     check(project, store)
     if not project.corpora:
         said = ("Nothing will be built: without corpora, the store is another project's to build.",)
         told, newest = pointless_trainings(project, store), store.release()
         items = tuple(due(project, Contents.of(store, newest)))
         return Outlook(store.location, IngestReport(), plan(store, ()), (), said, told, [], newest.number, due=items)
+    store.check_owner(project.name)
     damaged = store.damaged(deep=deep)
     remade = make_again(project, store, damaged)
     lost = [damage.key for damage in of_ingest(damaged)]
