@@ -87,8 +87,7 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
     from flows.trainings.finished_runs import left_behind, not_evaluated, runs_to_evaluate, shown_runs
     from flows.watching.file_progress import FileProgress
     from training.evaluation.comparison import compare_runs, comparison_table
-    from training.evaluation.run import METRICS_FILE
-    from training.runs import run_id
+    from training.runs import METRICS_FILE, run_id
 
     check_page(html, as_json=as_json)
     settings = load(project)

@@ -9,11 +9,11 @@ from features.core.errors import FacetflowError
 from features.core.faults import EncoderDamaged, RecordUnreadable
 from flows.project import Project
 from training.evaluation.promotion import current_runs, refusal
-from training.evaluation.run import METRICS_FILE, read_scores
+from training.evaluation.run import read_scores
 from training.evaluation.suites import load_suite, scored_suites
 from training.evaluation.tables import ScoreTable, hundred
 from training.run_records import evaluation_of, state_of
-from training.runs import ENCODER, all_runs, encoder_name, release_of, run_id, seed_of, training_of
+from training.runs import ENCODER, METRICS_FILE, all_runs, encoder_name, release_of, run_id, seed_of, training_of
 
 _UNSCORED: dict[str, Any] = {"evaluated": False, "scores": {}, "elsewhere": []}
 _ELSEWHERE = "*"

@@ -22,10 +22,10 @@ from flows.pages.build_facts import FactKeeper
 from flows.project import Project
 from flows.server.outbox import Artifact, Outbox
 from flows.watching.shard_history import ENDED, ShardHistory
-from training.evaluation.run import METRICS_FILE, REPORT_FILE
+from training.evaluation.run import REPORT_FILE
 from training.evaluation.seen import tell_choice
 from training.evaluation.suites import score_tables
-from training.runs import PER_SECOND, encoder_name, run_id, training_of
+from training.runs import METRICS_FILE, PER_SECOND, encoder_name, run_id, training_of
 from training.writing import read_json
 
 SHOWN_SHARDS = 500
