@@ -346,7 +346,7 @@ def load(path: Path) -> Project:
     except ValidationError as error:
         raise wrong_settings(path, Project, error) from error
     project = _with_absolute_paths(project, path.resolve().parent)
-    if isinstance(project.store, Path) and not project.store.exists():
+    if isinstance(project.store, Path) and not os.path.exists(project.store):  # noqa: PTH110 (as above)
         project.check_corpora()
     return project
 

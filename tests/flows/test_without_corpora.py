@@ -96,3 +96,6 @@ def test_a_project_that_only_forgot_its_corpora_is_told_so(tmp_path):
         load(tmp_path / "facetflow.toml")
     (tmp_path / "made").mkdir()
     assert load(tmp_path / "facetflow.toml").corpora == ()
+    corpora = '[[corpora]]\ndataset = "example"\n'
+    (tmp_path / "facetflow.toml").write_text(f'name = "p"\nstore = "{"long" * 99}"\n{corpora}')
+    assert load(tmp_path / "facetflow.toml").corpora, "what reads no store asks nothing of it"
