@@ -28,7 +28,8 @@ def fault_of(error: BaseException) -> FacetflowError:
         return error
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
-        return Usage(error.format_message() + (f" (see {context.command_path} --help)" if context is not None else ""))
+        said = error.format_message().removesuffix(".")  # the sentence goes on
+        return Usage(said + (f" (see {context.command_path} --help)" if context is not None else ""))
     if sentence := _file_system_sentence(error):
         detail(without_passwords("".join(traceback.format_exception(error)).rstrip()))
         return FileSystem(sentence)

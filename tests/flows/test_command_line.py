@@ -45,8 +45,8 @@ def test_an_error_of_ours_is_its_sentence(capsys, tmp_path):
         (["plan", "--explan"], "No such option '--explan'. Did you mean '--explain'? (see facetflow plan --help)"),
         (["--projct", "x"], "No such option '--projct'. Did you mean '--project'? (see facetflow --help)"),
         (["plan", "extra"], "Got unexpected extra argument (extra) (see facetflow plan --help)"),
-        (["new"], "Missing argument 'FOLDER'. (see facetflow new --help)"),
-        (["--quiet"], "Missing command. (see facetflow --help)"),
+        (["new"], "Missing argument 'FOLDER' (see facetflow new --help)"),
+        (["--quiet"], "Missing command (see facetflow --help)"),
     ],
 )
 def test_a_wrong_word_is_one_sentence_that_names_the_help_of_its_command(capsys, arguments, said):
