@@ -138,10 +138,10 @@ def pointless_trainings(project: Project, store: StoreReader) -> tuple[str, ...]
         except (InputError, ModelError) as error:
             sentences.append(f"`facetflow train {encoder.name}` will fail: {error}")
         else:
-            off = switched_off(project.switches) - {EMBEDDING_STAGE.name}
+            off = (switched_off(project.switches) if project.corpora else {*STAGES}) - {EMBEDDING_STAGE.name}
             sentences += [
-                f"`facetflow train {encoder.name}` will fail: it reads {table!r}, which is not made; remove "
-                f"`enabled = false` from [{table}]."
+                f"`facetflow train {encoder.name}` will fail: it reads {table!r}, which is not made; set "
+                f"`enabled = true` in [{table}] of the project that builds the store."
                 for table in tables_of(encoder)
                 if table in off and not store.committed(table)
             ]

@@ -375,7 +375,10 @@ def test_a_plan_tells_that_what_a_training_reads_is_switched_off(folder, capfd):
     edit("[cluster]", '[[encoders]]\nkind = "pas"\n[[encoders]]\nname = "s"\nkind = "s3bert"\n[cluster]')(folder)
     assert run(["plan"]) == 0
     assert [line for line in capfd.readouterr().err.splitlines() if "will fail" in line] == [
-        "`facetflow train pas` will fail: it reads 'srl', which is not made; remove `enabled = false` from [srl]."
+        (
+            "`facetflow train pas` will fail: it reads 'srl', which is not made; "
+            "set `enabled = true` in [srl] of the project that builds the store."
+        )
     ], "of embeddings, a training makes its own"
 
 

@@ -64,6 +64,7 @@ def test_what_reads_the_store_knows_all_of_it_and_changes_nothing(store, capsys)
             assert [item["encoder"] for item in planned["due"]] == ["mine"]
             assert len(planned["pointless"]) == 1, "no model is there"
             assert (planned["release"], planned["publishes"], planned["stages"]) == (1, False, [])
+            assert "[metrics] of the project that builds" in planned["pointless"][0]
         if command == "status --json":
             assert {table["wanted"] for table in json.loads(capsys.readouterr().out)["tables"]} == {None}
     assert target_of(Path("facetflow.toml")).resource == f"facetflow.store.{store.id}"

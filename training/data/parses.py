@@ -85,7 +85,7 @@ class ParsedSentences:
         """Read the parses of some sentences, or of all, from a release, by default the latest."""
         pinned = OpenRelease(root, release)
         if cls.STAGE not in pinned:
-            enabled = f"remove `enabled = false` from [{cls.STAGE}] if it is there, and build again"
+            enabled = f"set `enabled = true` in [{cls.STAGE}] of the project that builds it, and build again"
             raise pinned.lacks(f"no {cls.WHAT}: {enabled}")
         sentences = pinned.read("sentences", ("sentence_id", "text"))
         parses = pinned.read(cls.STAGE, ("sentence_id", "parser", *cls.WORDS, *cls.POSITIONS))
