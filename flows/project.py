@@ -301,15 +301,6 @@ class Project(_Sections):
         instead = did_you_mean(name, encoders, f"there are: {', '.join(encoders)}")
         raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
 
-    def check_corpora(self) -> None:
-        """Raise a SettingsError if there are no corpora: a store that another project has built is only trained on."""
-        if not self.corpora:
-            raise MissingKey(
-                f"The project {self.name!r} has no corpora, and only trains on the store {str(self.store)!r}, which "
-                "another project builds and cleans up: do that there, or add a section [[corpora]] with "
-                'dataset = "pairs" and files = { train = "…" }.'
-            )
-
     @property
     def builds(self) -> Path:
         """Folder of the records and logs of builds."""
@@ -345,10 +336,7 @@ def load(path: Path) -> Project:
         project = Project.model_validate(content)
     except ValidationError as error:
         raise wrong_settings(path, Project, error) from error
-    project = _with_absolute_paths(project, path.resolve().parent)
-    if isinstance(project.store, Path) and not os.path.exists(project.store):  # noqa: PTH110 (as above)
-        project.check_corpora()
-    return project
+    return _with_absolute_paths(project, path.resolve().parent)
 
 
 def _with_absolute_paths(project: Project, base: Path) -> Project:

@@ -94,8 +94,8 @@ class Outlook:
 
 def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     """Find out what a refresh would do, also its error; with `deep`, every byte is checked for damage."""
-    # If there is no store yet, plan with an empty one; the build creates it.
-    store = Store.open(project.store, or_empty=True)
+    # If there is no store yet, plan with an empty one; the build, of a project with corpora, creates it.
+    store = Store.open(project.store, or_empty=bool(project.corpora))
     store.storage.look_once()
     check(project, store)
     if not project.corpora:

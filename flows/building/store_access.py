@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Literal
 
-from features.core.faults import NoRelease
+from features.core.faults import MissingKey, NoRelease
 from features.core.file_errors import clear_errors
 from features.store.runs import RunRecord
 from features.store.store import Store
@@ -23,7 +23,12 @@ Fate = Literal["running", "silent", "ended", "killed"]
 
 def own_store(settings: Project, *, create: bool = False, adopt: bool = False) -> Store:
     """Return the store that a project may write, also another project's with `adopt`."""
-    settings.check_corpora()
+    if not settings.corpora:
+        raise MissingKey(
+            f"The project {settings.name!r} has no corpora, and only trains on the store {str(settings.store)!r}, which "
+            "another project builds and cleans up: do that there, or add a section [[corpora]] with "
+            'dataset = "pairs" and files = { train = "…" }.'
+        )
     store = Store.open(settings.store, create=create, project=settings.name)
     if not adopt:
         store.check_owner(settings.name)

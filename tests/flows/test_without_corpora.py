@@ -7,14 +7,13 @@ import pytest
 from generated import commit_rows
 from sentences import refused
 
-from features.core.faults import MissingKey, NoRelease
+from features.core.faults import MissingKey, NoRelease, NoStore
 from features.sentences import sentence_id
 from features.store.store import Store
 from flows.command_line import run
 from flows.console.here import Here
 from flows.console.searching import texts_among
 from flows.deployments import target_of
-from flows.project import load
 from flows.refresh import refresh
 from flows.train_encoder import train_encoder
 
@@ -54,15 +53,13 @@ def test_what_writes_the_store_is_refused_and_nothing_is_retracted(command, stor
 
 
 def test_what_reads_the_store_knows_all_of_it_and_changes_nothing(store, capsys):
-    encoder = '[[encoders]]\nname = "mine"\nkind = "s3bert"\nbackbone = "team/encoder"\n'
-    Path("facetflow.toml").write_text(PROJECT.replace("theirs", "mine") + encoder)
+    Path("facetflow.toml").write_text(PROJECT.replace("theirs", "mine"))
     before = files_of(store)
     for command in ("plan --json", "status --json", "plan", "verify --deep", "rejects", "runs"):
         assert run(command.split()) == 0, capsys.readouterr().err
         if command == "plan --json":
             planned = json.loads(capsys.readouterr().out)
-            assert [item["encoder"] for item in planned["due"]] == ["mine"]
-            assert len(planned["pointless"]) == 1, "no model is there"
+            assert [item["encoder"] for item in planned["due"]] == ["s3bert"]
             assert (planned["release"], planned["publishes"], planned["stages"]) == (1, False, [])
             assert "[metrics] of the project that builds" in planned["pointless"][0]
         if command == "status --json":
@@ -91,12 +88,9 @@ def test_a_training_counts_evaluation_sentences_of_which_the_build_knew_nothing(
     assert ("release 1, 1 of 1 training pairs" in capsys.readouterr().err) is leaks
 
 
-def test_a_project_that_only_forgot_its_corpora_is_told_so(tmp_path):
-    (tmp_path / "facetflow.toml").write_text('name = "p"\nstore = "made"\n')
-    with refused(MissingKey):
-        load(tmp_path / "facetflow.toml")
-    (tmp_path / "made").mkdir()
-    assert load(tmp_path / "facetflow.toml").corpora == ()
-    corpora = '[[corpora]]\ndataset = "example"\n'
-    (tmp_path / "facetflow.toml").write_text(f'name = "p"\nstore = "{"long" * 99}"\n{corpora}')
-    assert load(tmp_path / "facetflow.toml").corpora, "what reads no store asks nothing of it"
+@pytest.mark.parametrize(("command", "fault"), [("plan", NoStore), ("train", NoStore), ("build", MissingKey)])
+def test_a_store_that_is_not_there_is_named_and_runs_need_none(command, fault, store, tmp_path, refuses):
+    (tmp_path / "store").rename(tmp_path / "moved")
+    refuses(fault, command)
+    assert not (tmp_path / "store").exists()
+    assert run(["runs"]) == 0
