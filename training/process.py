@@ -73,7 +73,7 @@ def _run_all(run: Callable[[Path], object], files: Sequence[Path]) -> None:
             failures.append(str(error).rstrip("."))
             logging.getLogger("training").warning("failed: %s", error.with_code())
     if failures:
-        raise TrainingFailed(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(failures)}).")
+        raise TrainingFailed(f"{len(failures)} of {len(files)} jobs failed ({'; '.join(dict.fromkeys(failures))}).")
 
 
 def _leave_with_the_first() -> None:

@@ -50,10 +50,11 @@ def test_a_job_that_fails_keeps_no_other_from_being_done(caplog, capsys):
             raise InputError(f"{path} is no job.")
         done.append(path.name)
 
-    assert run_process("module", "about", run, ["--settings", "a.json", "bad.json", "b.json"]) == 1
+    assert run_process("module", "about", run, ["--settings", "a.json", "bad.json", "b.json", "bad.json"]) == 1
     assert done == ["a.json", "b.json"]
-    assert caplog.messages == ["failed: bad.json is no job (FF100)."]
-    assert capsys.readouterr().err.endswith("error: 1 of 3 jobs failed (bad.json is no job) (FF518).\n")
+    assert caplog.messages == ["failed: bad.json is no job (FF100)."] * 2
+    told = capsys.readouterr().err
+    assert told.endswith("error: 2 of 4 jobs failed (bad.json is no job) (FF518).\n"), "what both have is said once"
     assert run_process("module", "about", run, ["--settings", "bad.json"]) == 1
     assert capsys.readouterr().err.endswith("error: bad.json is no job (FF100).\n")
 
