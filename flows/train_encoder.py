@@ -149,8 +149,8 @@ def _warn_of_leaks(settings: project.Project, store: Store, pinned: Release) -> 
     pairs = store.read("pairs", pinned.versions["pairs"], columns=["split", *both], where=pl.col("split") == "train")
     if leaked := pairs.filter(pl.any_horizontal(pl.col(both).is_in(leaking))).height:
         warn(
-            f"In release {pinned.number}, {leaked:,} of {pairs.height:,} training pairs have an evaluation sentence: "
-            "scores on its set may be better than on new sentences."
+            f"In release {pinned.number}, evaluation sentences are in {leaked:,} of {pairs.height:,} training pairs: "
+            "scores on their sets may be better than on new sentences."
         )
 
 

@@ -85,7 +85,7 @@ def test_a_refresh_builds_nothing_and_asks_for_a_release(store, tmp_path):
 def test_a_training_counts_evaluation_sentences_of_which_the_build_knew_nothing(mode, leaks, store, capsys):
     Path("facetflow.toml").write_text(f'encoders = []\n{PROJECT}[leakage]\nmode = "{mode}"\n')
     assert train_encoder.fn() == []
-    assert ("release 1, 1 of 1 training pairs" in capsys.readouterr().err) is leaks
+    assert ("sentences are in 1 of 1 training pairs" in capsys.readouterr().err) is leaks
 
 
 @pytest.mark.parametrize(("command", "fault"), [("plan", NoStore), ("train", NoStore), ("build", MissingKey)])
