@@ -95,7 +95,9 @@ class DrawnTexts:
         if not isinstance(row, TextRow) or row.split != corpus.drawn_from:
             return row
         sentence = self._sentences.identify(row.text)[0]
-        spellings = sorted(self._several.get(self._sentences.shared_id(row.text), [sentence]))
+        spellings = [sentence]
+        if self._several:  # else no text needs a second hash
+            spellings = sorted(self._several.get(self._sentences.shared_id(row.text), spellings))
         draws = [row.split if corpus.draw is None else corpus.draw.split_of(each) for each in spellings]
         splits = (row.split, *corpus.without_files)
         stored = {*self._known.splits_of_text.get((corpus.name, sentence), ())} & {*splits} or self._stored(spellings)

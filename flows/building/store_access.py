@@ -25,8 +25,8 @@ def own_store(settings: Project, *, create: bool = False, adopt: bool = False) -
     """Return the store that a project may write, also another project's with `adopt`."""
     if not settings.corpora:
         raise MissingKey(
-            f"The project {settings.name!r} has no corpora, and only trains on the store {str(settings.store)!r}, which "
-            "another project builds and cleans up: do that there, or add a section [[corpora]] with "
+            f"The project {settings.name!r} has no corpora, and only trains on the store {str(settings.store)!r}, "
+            "which another project builds and cleans up: do that there, or add a section [[corpora]] with "
             'dataset = "pairs" and files = { train = "…" }.'
         )
     store = Store.open(settings.store, create=create, project=settings.name)
