@@ -81,6 +81,7 @@ def test_graphs_come_from_where_there_are_some(write, text, backend, model):
     ("text", "fault"),
     [
         (CORPUS, MissingKey),
+        ('name = "p"\n[[evaluation]]\n', MissingKey),
         ('name = "p"\n[[corpora]]\n', MissingKey),
         (f'name = "p"\n{CORPUS}[amr]\nbatchsize = 3\n', UnknownKey),
         (f'name = "p"\n{CORPUS}colums = 1\n', UnknownKey),
