@@ -184,6 +184,11 @@ def target_of(project_file: Path) -> Target:
     """Read what the deployments of a project are made from; its own store is created if missing."""
     project = load(project_file)
     store = own_store(project, create=True) if project.corpora else Store.open(project.store)
+    if not project.corpora and project.name == store.project:
+        raise OtherProjectsServer(
+            f"The project that builds the store {str(store.location)!r} has the name {project.name!r}, too: give this "
+            "one, which only trains on it, a name of its own."
+        )
     pools = dict.fromkeys(encoder.pool for encoder in project.encoders if encoder.pool is not None)
     return Target(project.name, project_file.expanduser().resolve(), resource_id(store), tuple(pools))
 

@@ -7,7 +7,7 @@ import pytest
 from generated import commit_rows
 from sentences import refused
 
-from features.core.faults import MissingKey, NoRelease, NoStore
+from features.core.faults import MissingKey, NoRelease, NoStore, OtherProjectsServer
 from features.sentences import sentence_id
 from features.store.store import Store
 from flows.command_line import run
@@ -67,6 +67,11 @@ def test_what_reads_the_store_knows_all_of_it_and_changes_nothing(store, capsys)
     assert target_of(Path("facetflow.toml")).resource == f"facetflow.store.{store.id}"
     assert len(texts_among(Here.read(Path("facetflow.toml")), "news", ())) == 4
     assert files_of(store) == before
+
+
+def test_the_deployments_of_the_owner_are_not_taken_over_by_its_name(store):
+    with refused(OtherProjectsServer):
+        target_of(Path("facetflow.toml"))
 
 
 def test_a_refresh_builds_nothing_and_asks_for_a_release(store, tmp_path):
