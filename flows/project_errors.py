@@ -59,7 +59,7 @@ def not_found(path: Path) -> SettingsError:
     above = [folder / path.name for folder in path.absolute().parent.parents if (folder / path.name).is_file()]
     advice = ": make one with `facetflow new FOLDER`, or name one with --project"
     if path.is_absolute():  # as a server has it
-        advice = ": correct the path, or where a server's project was moved, run `facetflow up` in its new folder"
+        advice = ": correct the path; if it is a server's project that was moved, run `facetflow up` in its new folder"
     if above:
         advice = f"; the nearest is {str(above[0])!r}: go to that folder, or name it with --project"
     return NoProjectFile(f"There is no project file {str(path)!r}{advice}.")

@@ -182,7 +182,7 @@ def _example(store: StoreReader, stage: str, version: int) -> str:
     """Return the most frequent reason of a stage's rejects, with one of its messages."""
     rows = store.read("rejects", version, columns=["stage", "code", "message"]).filter(pl.col("stage") == stage)
     code, count = rows["code"].value_counts(sort=True).row(0)
-    stays = "; sentences stay when their file goes, so name it under [amr], graphs = [...]"
+    stays = "; sentences stay when their file goes: name it under [amr], graphs = [...]"
     message = rows.filter(pl.col("code") == code)["message"][0] + (stays if code == RejectCode.NO_GRAPH else "")
     return f", {count} of them as {code!r} ({message})"
 
