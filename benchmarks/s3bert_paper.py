@@ -87,7 +87,7 @@ def main() -> None:
     of_models = {name: columns[name] for name in list(columns)[list(columns).index(START) :]}
     show(arguments, "years", *table_of_years(of_models, drawn))
     show(arguments, "arguments", *table_3(*ukp, columns, drawn["ukp_aspect"]))
-    show(arguments, "facets", *table_4(sets["stsb"].scores, systems["stsb"], facets["stsb"]))
+    show(arguments, "facets", *table_4(sets["stsb"].scores, systems["stsb"][ENCODER], facets["stsb"]))
     show(arguments, "examples", *table_7(start, *encoders[ENCODER][0]))
 
 
@@ -107,8 +107,8 @@ def read(name: str, data: Path, limit: int | None) -> EvaluationPairs:
     return EvaluationPairs(rated.name, a.tolist(), b.tolist(), scores, labels.tolist())
 
 
-def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -> tuple[Columns, Mapping[str, Columns]]:
-    """Return the similarity of each pair by each system, and by each facet of the encoders."""
+def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -> tuple[Columns, Columns]:
+    """Return the similarity of each pair by each system, and by each facet of `ENCODER`."""
     sides = rated.texts_a, rated.texts_b
     texts, where = np.unique([*rated.texts_a, *rated.texts_b], return_inverse=True)  # each is parsed and encoded once
     measured = metrics.measure(*(side.tolist() for side in np.split(np.array(parse(texts.tolist()), object)[where], 2)))
@@ -116,12 +116,14 @@ def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -
     singles[START] = start.similarity(*sides)
     systems, facets = {name: values[:, None] for name, values in singles.items()}, {}
     for name, seeds in encoders.items():
-        embedded = [(layout, *np.split(encoder.encode(texts.tolist())[where], 2)) for encoder, layout in seeds]
-        systems[name] = np.stack([cosines(left, right) for _, left, right in embedded], axis=1)
-        each = np.stack([layout.similarities(left, right) for layout, left, right in embedded], axis=2)
-        systems[MEAN if name == ENCODER else f"{name}: mean of facets"] = each.mean(axis=1)
-        beside = [cosines(left[:, layout.residual], right[:, layout.residual]) for layout, left, right in embedded]
-        facets[name] = dict(zip(seeds[0][1].names, each.swapaxes(0, 1), strict=True)) | {RESIDUAL: np.stack(beside, 1)}
+        embedded = [np.split(encoder.encode(texts.tolist())[where], 2) for encoder, _ in seeds]
+        systems[name] = np.stack([cosines(left, right) for left, right in embedded], axis=1)
+        if name == ENCODER:
+            (left, right), layout = embedded[0], seeds[0][1]
+            each = layout.similarities(left, right)
+            systems[MEAN] = each.mean(axis=1, keepdims=True)
+            facets = dict(zip(layout.names, each.T[:, :, None], strict=True))
+            facets[RESIDUAL] = cosines(left[:, layout.residual], right[:, layout.residual])[:, None]
     return systems, facets
 
 
@@ -234,16 +236,13 @@ def macro_f1(values: np.ndarray, similar: np.ndarray, thresholds: np.ndarray) ->
     return (positive + negative) / 2
 
 
-def table_4(ratings: np.ndarray, systems: Columns, facets: Mapping[str, Columns]) -> tuple[list[str], list[list]]:
-    rows = {facet: [facet] for facet in facets[ENCODER]}
-    for name, columns in facets.items():
-        for facet, values in columns.items():
-            rows[facet].append(hundreds(spearman(values, ratings)))
-            by_encoder = zip(values.T, systems[name].T, strict=True)
-            rows[facet].append(hundreds([spearman(one[:, None], whole)[0] for one, whole in by_encoder]))
-    header = [f"{name}: {other}" for name in facets for other in ("ratings", "whole")]
-    paper = PAPER["table_4"]
-    return ["facet", *header, "paper: ratings", "paper: whole"], [[*row, *paper[facet]] for facet, row in rows.items()]
+def table_4(ratings: np.ndarray, whole: np.ndarray, facets: Columns) -> tuple[list[str], list[list]]:
+    columns = [spearman(stack(facets), other) for other in (ratings, whole[:, 0])]
+    rows = [
+        [facet, *(hundreds([value]) for value in row), *PAPER["table_4"].get(facet, [""] * 2)]
+        for facet, *row in zip(facets, *columns, strict=True)
+    ]
+    return ["facet", "human", "encoder", "paper: human", "paper: encoder"], rows
 
 
 def table_7(start, encoder, layout: FacetLayout) -> tuple[list[str], list[list]]:
