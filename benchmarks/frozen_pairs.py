@@ -15,7 +15,7 @@ import time
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -50,8 +50,8 @@ class MapTraining(PasTraining):
     def modules(self, transformer: nn.Module, pooling: Any) -> list[nn.Module]:
         """Add the map to the backbone."""
         width = int(pooling.get_embedding_dimension())
-        start = {"activation_function": nn.Identity(), "init_weight": torch.eye(width)}
-        return [transformer, pooling, Dense(width, width, bias=False, **start)]
+        linear = Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width))
+        return [transformer, pooling, linear]
 
 
 TRAININGS: dict[str, tuple[str, type[Any]]] = {
@@ -76,7 +76,7 @@ class Frozen:
     def __init__(self, folder: Path, encoder: dict[str, Any], training: type[Any], most: int | None = None) -> None:
         self.folder, self.training = folder, training
         given = {key: value for key, value in encoder.items() if key != "search"} | {"loop": LOOP}
-        settings: PairSettings = KINDS[encoder["kind"]].settings.model_validate(given)
+        settings = cast("PairSettings", KINDS[encoder["kind"]].settings.model_validate(given))
         whole = LabelledPairs.from_store(folder / "store").select(corpora=settings.corpora)
         self.settings = settings.with_labels(training_labels(whole, settings)).model_copy(update={"layers_tuned": 0})
         kept, _ = apart(whole, settings.splits[0], settings.corpora)

@@ -172,14 +172,15 @@ def timed(call: Callable[[], object]) -> float:
 
 def hundreds(values: Sequence[float | None]) -> str:
     """Return the mean of the seeds' scores, and its deviation, × 100; nothing where one is undefined."""
-    return "" if None in values else spread([100 * value for value in values], digits=1)
+    defined = [100 * value for value in values if value is not None]
+    return spread(defined, digits=1) if len(defined) == len(values) else ""
 
 
 def scored(drawn: Drawn | None, column: slice) -> str:
     """Return the score of a system with its interval over pairs, × 100; nothing where it is undefined."""
     if drawn is None or not (text := hundreds(drawn.scores[column])):
         return ""
-    mean = float(np.mean(drawn.scores[column]))
+    mean = float(np.mean(np.array(drawn.scores[column], float)))
     ends = replace(drawn, scores=[mean], draws=drawn.draws[:, column].mean(axis=1, keepdims=True)).interval()
     return text + (f" ({100 * ends['low']:.1f} to {100 * ends['high']:.1f})" if ends else "")
 
