@@ -116,13 +116,13 @@ def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -
     singles[START] = start.similarity(*sides)
     systems, facets = {name: values[:, None] for name, values in singles.items()}, {}
     for name, seeds in encoders.items():
-        embedded = [np.split(encoder.encode(texts.tolist())[where], 2) for encoder, _ in seeds]
-        systems[name] = np.stack([cosines(left, right) for left, right in embedded], axis=1)
+        embedded = [(layout, *np.split(encoder.encode(texts.tolist())[where], 2)) for encoder, layout in seeds]
+        systems[name] = np.stack([cosines(left, right) for _, left, right in embedded], axis=1)
+        each = np.stack([layout.similarities(left, right) for layout, left, right in embedded], axis=2)
+        systems[MEAN if name == ENCODER else f"{name}, {MEAN}"] = each.mean(axis=1)
         if name == ENCODER:
-            (left, right), layout = embedded[0], seeds[0][1]
-            each = layout.similarities(left, right)
-            systems[MEAN] = each.mean(axis=1, keepdims=True)
-            facets = dict(zip(layout.names, each.T[:, :, None], strict=True))
+            ((layout, left, right),) = embedded
+            facets = dict(zip(layout.names, each.swapaxes(0, 1), strict=True))
             facets[RESIDUAL] = cosines(left[:, layout.residual], right[:, layout.residual])[:, None]
     return systems, facets
 
