@@ -19,6 +19,7 @@ from features.metrics.label_vectors import NO_VECTORS, LabelVectors, Vectors, wo
 from features.metrics.measurement import SentenceItems, compare, measure_own
 from features.metrics.metric import Comparison
 from features.metrics.own import OwnMetric
+from features.metrics.registry import METRIC_COLUMNS
 from features.parsers.label_vectors import WordVectors, load
 from features.parsers.settings import LabelVectorSettings
 
@@ -108,9 +109,11 @@ def _measure(pairs: Sequence[BlockPair], words: _Words, own: Sequence[OwnMetric]
         schema={"pair": pl.Int64, "id_a": pl.String, "id_b": pl.String},
         orient="row",
     )
-    graphs = GraphBatch.of(chain.from_iterable(decoded.values()))
-    first = np.arange(0, len(graphs), 2)
-    measured = compare(Comparison(graphs, first, first + 1, words.of_graphs(graphs)))
+    measured = pl.DataFrame(schema=METRIC_COLUMNS).drop("pair_id")
+    if decoded:  # else kernels would be compiled before the user is told that no graph can be read
+        graphs = GraphBatch.of(chain.from_iterable(decoded.values()))
+        first = np.arange(0, len(graphs), 2)
+        measured = compare(Comparison(graphs, first, first + 1, words.of_graphs(graphs)))
     measured = measured.with_columns(pair=pl.Series(list(decoded), dtype=pl.Int64))
     scores = scores.join(measured, on="pair", how="left", maintain_order="left")
     blocks = {f"a{pair.number}": pair.first for pair in pairs} | {f"b{pair.number}": pair.second for pair in pairs}

@@ -54,8 +54,8 @@ def lay_out(
     links: list[tuple[int, int]] = []
     for (source, target), label in zip(edges, labels, strict=True):
         upper, lower = (source, target) if ranks[source] < ranks[target] else (target, source)
-        chain, straight = [upper], ranks[lower] - ranks[upper] > _FAR
-        for rank in range(ranks[upper] + 1, 0 if straight else ranks[lower]):
+        chain, between = [upper], range(ranks[upper] + 1, ranks[lower])
+        for rank in between if len(between) < _FAR else ():
             layers[rank].append(len(widths))
             chain.append(len(widths))
             widths.append(max(_WAY, label))
@@ -63,7 +63,7 @@ def lay_out(
         if len(chain) == 1:
             widths[lower] = max(widths[lower], label)
         chain.append(lower)
-        links += [] if straight else pairwise(chain)
+        links += pairwise(chain) if len(between) < _FAR else ()
         chains.append(chain if upper == source else chain[::-1])
     _order(layers, links, ranks)
     x = _place(layers, links, widths)
