@@ -116,12 +116,12 @@ def similarities(rated: EvaluationPairs, start, encoders: Mapping[str, Seeds]) -
     singles[START] = start.similarity(*sides)
     systems, facets = {name: values[:, None] for name, values in singles.items()}, {}
     for name, seeds in encoders.items():
-        embedded = [(layout, *np.split(encoder.encode(texts.tolist())[where], 2)) for encoder, layout in seeds]
-        systems[name] = np.stack([cosines(left, right) for _, left, right in embedded], axis=1)
-        each = np.stack([layout.similarities(left, right) for layout, left, right in embedded], axis=2)
+        embedded = [(layout, encoder.encode(texts.tolist())[where.reshape(2, -1)]) for encoder, layout in seeds]
+        systems[name] = np.stack([cosines(left, right) for _, (left, right) in embedded], axis=1)
+        each = np.stack([layout.similarities(left, right) for layout, (left, right) in embedded], axis=2)
         systems[MEAN if name == ENCODER else f"{name}, {MEAN}"] = each.mean(axis=1)
         if name == ENCODER:
-            ((layout, left, right),) = embedded
+            ((layout, (left, right)),) = embedded
             facets = dict(zip(layout.names, each.swapaxes(0, 1), strict=True))
             facets[RESIDUAL] = cosines(left[:, layout.residual], right[:, layout.residual])[:, None]
     return systems, facets
