@@ -26,8 +26,9 @@ class DecompositionObjective(nn.Module):
         +-----------------------------+------------------+---------------------------------+
         | argument                    | shape            | values                          |
         +=============================+==================+=================================+
-        | embeddings of sentences a   | (n_pairs, d)     | float                           |
-        | embeddings of sentences b   | (n_pairs, d)     | float                           |
+        | embeddings                  | (n_texts, d)     | float                           |
+        | positions of sentences a    | (n_pairs,)       | int, in embeddings              |
+        | positions of sentences b    | (n_pairs,)       | int, in embeddings              |
         | metrics M                   | (n_pairs, K)     | [0, 1], the order of the facets |
         +-----------------------------+------------------+---------------------------------+
 
@@ -58,19 +59,22 @@ class DecompositionObjective(nn.Module):
         facets = membership.shape[1]
         self.similarity = similarity
         self.scales = nn.Parameter(torch.ones(facets) if scales is None else torch.tensor(scales))
-        self.register_buffer("membership", torch.from_numpy(membership), persistent=False)
+        used = np.flatnonzero(membership.any(axis=1))
+        self._used = slice(int(used[0]), int(used[-1]) + 1)  # copied for each pair; the residual is of no facet
+        self.register_buffer("membership", torch.from_numpy(membership[self._used]), persistent=False)
         self.register_buffer("weights", torch.ones(facets) if weights is None else torch.tensor(weights))
 
-    def similarities(self, left: Tensor, right: Tensor) -> Tensor:
+    def similarities(self, embeddings: Tensor, first: Tensor, second: Tensor) -> Tensor:
         """Return the similarity of every facet, (n_pairs, K)."""
+        left, right = embeddings[:, self._used].index_select(0, torch.cat([first, second])).chunk(2)
         if self.similarity == "manhattan":
             return 1.0 - (left - right).abs() @ self.membership
         squares = ((left * left) @ self.membership) * ((right * right) @ self.membership)
         return ((left * right) @ self.membership) * torch.rsqrt(squares.clamp_min(TINY**2))
 
-    def forward(self, left: Tensor, right: Tensor, metrics: Tensor) -> Tensor:
+    def forward(self, embeddings: Tensor, first: Tensor, second: Tensor, metrics: Tensor) -> Tensor:
         """Return the loss, a scalar."""
-        errors = metrics - self.scales * self.similarities(left, right)
+        errors = metrics - self.scales * self.similarities(embeddings, first, second)
         return (self.weights * errors.square()).mean()
 
 

@@ -4,6 +4,7 @@
     <cache>/<name>/files/...        the model, as its library loads it
     <cache>/<hex>/<name>/...        one that comes with facetflow: two versions of facetflow have one each
     <cache>/.pull-<hex>/...         a model that is being pulled, and the copy that it replaces
+    <cache>/.digests/<hex>          the digest of a model's files, named by their sizes and times
 
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
 """
@@ -11,18 +12,20 @@ A model appears by a single rename of its whole folder, so it is there completel
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from features.core.durable import file_sha256, sync, sync_all
+from features.core.durable import file_sha256, sync, sync_all, write_whole
 from features.core.faults import ModelDamaged
 from features.models.records import MODELS, Shipped, Wheel
 
 ENVIRONMENT_VARIABLE = "FACETFLOW_MODELS"
 PULLING = ".pull-"  # prefix of the names of temporary folders in the cache
+_DIGESTS = ".digests"
+_TICK = 2_000_000_000  # nanoseconds; the coarsest clock is that of FAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,22 @@ def model_files(folder: Path) -> list[Path]:
 def digest(path: Path) -> str:
     """Return the sha256 of a model's folder or file: of the names and contents that determine its results.
 
-    Documentation (`*.md`) does not count, so that a corrected README makes no shard stale.
+    Documentation (`*.md`) does not count, so that a corrected README makes no shard stale. The digest of files that
+    have not changed since is read from the cache: a model may have gigabytes, and each plan asks for it.
     """
-    return _digest(path, stamp(path))
+    state = stamp(path)
+    remembered = hashlib.sha256(repr(state).encode()).hexdigest()
+    with suppress(OSError):
+        return (cache_folder() / _DIGESTS / remembered).read_text(encoding="ascii")
+    result = _digest(path)
+    # A file that is changed twice within a tick of the file system's clock has the same times.
+    if max(changed for *_, changed in state) < time.time_ns() - _TICK:
+        with suppress(OSError):  # a cache that cannot be written
+            write_whole(cache_folder() / _DIGESTS, remembered, result.encode())
+    return result
 
 
-@lru_cache(maxsize=64)  # the stages of one plan share models
-def _digest(path: Path, _stamp: object) -> str:
+def _digest(path: Path) -> str:
     if path.is_file():
         return file_sha256(path)
     files = [file for file in model_files(path) if file.suffix != ".md"] if path.is_dir() else []
@@ -67,13 +79,14 @@ def _digest(path: Path, _stamp: object) -> str:
     return total.hexdigest()
 
 
-def stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
+def stamp(path: Path) -> tuple[tuple[str, int, int, int], ...]:
     """Return names, sizes and times of a model's files: a cheap cache key, where `digest` would read every byte.
 
-    A worker outlives a run; with this in its key, it does not keep using a model that has since been replaced.
+    A worker outlives a run; with this in its key, it does not keep using a model that has since been replaced. The
+    time of a change (ctime) tells a file that was replaced by one with older times.
     """
     files = [path] if path.is_file() else model_files(path)
-    return tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    return tuple((str(file), (state := file.stat()).st_size, state.st_mtime_ns, state.st_ctime_ns) for file in files)
 
 
 def cache_folder() -> Path:

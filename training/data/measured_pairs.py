@@ -51,7 +51,7 @@ class MeasuredPairs(IndexedPairs):
     def digest(self) -> str:
         """Return 20 hexadecimal digits that change with any text, pair, metric or teacher vector."""
         columns = ("pair_id", "positive_id", "corpus", "split", "kind")
-        words = ("\0".join(value or "" for value in self.pairs[column]).encode() for column in columns)
+        words = (self.pairs[column].fill_null("").str.join("\0")[0].encode() for column in columns)
         arrays = (self.first, self.second, self.metrics(), np.empty(0) if self.teacher is None else self.teacher)
         return digest_of(self.texts, *words, *(np.ascontiguousarray(array).tobytes() for array in arrays))
 

@@ -93,6 +93,8 @@ class IndexedPairs:
             return self
         kept = np.zeros(len(self.texts), dtype=bool)
         kept[np.concatenate([rows[name].to_numpy() for name in POSITIONS])] = True
+        if kept.all():
+            return replace(self, pairs=rows)  # no vectors to copy
         used, moved = np.flatnonzero(kept), np.cumsum(kept) - 1
         positions = [pl.Series(name, moved[rows[name].to_numpy()], dtype=pl.Int64) for name in POSITIONS]
         texts = tuple(self.texts[position] for position in used)

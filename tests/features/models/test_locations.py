@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -100,15 +101,22 @@ def test_a_digest_depends_on_names_and_contents_alone(tmp_path: Path) -> None:
     assert len({first, renamed, digest(folders[1])}) == 3
 
 
-def test_a_model_that_did_not_change_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_did_not_change_is_read_once(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
     monkeypatch.setattr("features.models.cache.file_sha256", lambda file: files.append(file) or "0")
-    (tmp_path / "weights").write_text("1")
-    assert digest(tmp_path) == digest(tmp_path)
-    assert files == [tmp_path / "weights"]
-    (tmp_path / "weights").write_text("12")
-    digest(tmp_path)
-    assert len(files) == 2
+    weights, older = tmp_path / "model" / "weights", tmp_path / "older"
+    weights.parent.mkdir()
+    weights.write_text("1")
+    older.write_text("2")
+    os.utime(older, ns=(0, weights.stat().st_mtime_ns))
+    digest(weights.parent)
+    assert not cache.exists(), "a file of this moment may change within a tick of the clock"
+    monkeypatch.setattr("features.models.cache._TICK", -(10**10))
+    assert digest(weights.parent) == digest(weights.parent)
+    assert files == [weights] * 2
+    older.replace(weights)
+    digest(weights.parent)
+    assert files == [weights] * 3, "replaced by one with the same size and time"
 
 
 def test_a_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:

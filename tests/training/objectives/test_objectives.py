@@ -17,6 +17,11 @@ def batch():
     return left, right, teacher_left, teacher_right, random.random((B, K)), random.random(K) + 0.5
 
 
+def placed(left, right):
+    """Return embeddings of sentences, and the positions of both of each pair."""
+    return torch.cat([left, right]), *torch.arange(2 * len(left)).chunk(2)
+
+
 def cosine(u, v):
     return float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v))
 
@@ -48,14 +53,14 @@ def test_decomposition_is_equation_3(batch, similarity):
     objective = DecompositionObjective(layout.membership(), similarity, weights).double()
     with torch.no_grad():
         objective.scales.copy_(torch.from_numpy(scales))
-    found = objective(*map(torch.from_numpy, (left, right, metrics)))
+    found = objective(*placed(*map(torch.from_numpy, (left, right))), torch.from_numpy(metrics))
     assert found.item() == pytest.approx(numpy_decomposition(left, right, metrics, scales, weights, similarity))
 
 
 def test_without_weights_facets_count_equally(batch):
     left, right, _, _, metrics, _ = batch
     objective = DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D).membership()).double()
-    found = objective(*map(torch.from_numpy, (left, right, metrics)))
+    found = objective(*placed(*map(torch.from_numpy, (left, right))), torch.from_numpy(metrics))
     assert found.item() == pytest.approx(numpy_decomposition(left, right, metrics, np.ones(K), np.ones(K), "cosine"))
 
 
@@ -77,7 +82,7 @@ def test_gradients_of_decomposition_are_those_of_its_differences(batch, similari
     objective = objective.double()
 
     def loss(u, v, scales):
-        return torch.func.functional_call(objective, {"scales": scales}, (u, v, metrics))
+        return torch.func.functional_call(objective, {"scales": scales}, (*placed(u, v), metrics))
 
     scales = torch.rand(K, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(loss, (left.requires_grad_(), right.requires_grad_(), scales))
@@ -102,7 +107,7 @@ def test_the_teacher_gets_no_gradient(batch):
 def test_the_residual_has_no_part_in_decomposition(batch):
     left, right, _, _, metrics, _ = (torch.from_numpy(array) for array in batch)
     DecompositionObjective(plan_layout(["a", "b", "c"], width=H, dimension=D).membership()).double()(
-        left.requires_grad_(), right, metrics
+        *placed(left.requires_grad_(), right), metrics
     ).backward()
     assert left.grad is not None
     assert left.grad[:, K * H :].abs().max() == 0
@@ -112,7 +117,7 @@ def test_the_residual_has_no_part_in_decomposition(batch):
 def test_a_facet_of_zeros_gives_no_nan():
     objective = DecompositionObjective(plan_layout(["a"], width=2, dimension=2).membership())
     left = torch.zeros(1, 2, requires_grad=True)
-    loss = objective(left, torch.ones(1, 2), torch.ones(1, 1))
+    loss = objective(*placed(left, torch.ones(1, 2)), torch.ones(1, 1))
     loss.backward()
     assert loss.item() == pytest.approx(1)
     assert left.grad is not None

@@ -231,9 +231,10 @@ class S3bertTask:
         sentences, positions = np.unique(ends, return_inverse=True)
         embeddings = self.embedder.embed(sentences)
         device = embeddings.device
-        teacher = self.prepared.teacher[torch.from_numpy(sentences)].to(device)
-        left, right = (torch.from_numpy(side[:_CONSISTENT]).to(device) for side in np.split(positions, 2))
-        consistency = consistency_loss(embeddings[left], embeddings[right], teacher[left], teacher[right])
+        compared = torch.from_numpy(np.concatenate([side[:_CONSISTENT] for side in np.split(positions, 2)]))
+        teacher = self.prepared.teacher[torch.from_numpy(sentences)[compared]].to(device)
+        chosen = embeddings.index_select(0, compared.to(device))
+        consistency = consistency_loss(*chosen.chunk(2), *teacher.chunk(2))
 
         def among_them(pairs: Positions) -> tuple[Tensor, Tensor, Tensor]:
             """Return the positions of both sentences of some pairs in the batch, and the targets."""
@@ -242,13 +243,13 @@ class S3bertTask:
             return left, right, self.prepared.targets[torch.from_numpy(pairs)].to(device)
 
         left, right, targets = among_them(batch if among is None else among.find(sentences))
-        decomposition = self.decomposition(embeddings[left], embeddings[right], targets)
+        decomposition = self.decomposition(embeddings, left, right, targets)
         losses = self._weighed(decomposition, consistency)
         if among is not None and self._ordered is not None and self.settings.ordering:
             # Of the pairs that corpora give: contrasts would be one in a hundred of all that were measured, and what
             # was drawn at random is in order already and would only take the weight from them.
             left, right, targets = among_them(self._ordered.find(sentences))
-            similarities = self.decomposition.similarities(embeddings[left], embeddings[right])
+            similarities = self.decomposition.similarities(embeddings, left, right)
             facets = self._ordered_facets
             losses["ordering"] = ordering_loss(similarities[:, facets], targets[:, facets], left, right)
             losses["loss"] = losses["loss"] + self.settings.ordering * losses["ordering"]

@@ -51,8 +51,8 @@ def make(batch_size=4, **given):
 
 
 def decomposition(task, pairs):
-    vectors = task.embedder.vectors
-    return task.decomposition(vectors[FIRST[pairs]], vectors[SECOND[pairs]], task.prepared.targets[pairs])
+    first, second = (torch.from_numpy(side[pairs]) for side in (FIRST, SECOND))
+    return task.decomposition(task.embedder.vectors, first, second, task.prepared.targets[pairs])
 
 
 def test_a_batch_counts_all_pairs_that_were_measured_among_its_sentences_and_orders_those_of_corpora():
@@ -63,8 +63,9 @@ def test_a_batch_counts_all_pairs_that_were_measured_among_its_sentences_and_ord
     left, right = FIRST[batch], SECOND[batch]
     same = consistency_loss(vectors[left], vectors[right], teacher[left], teacher[right])
     torch.testing.assert_close(losses["consistency"], same)
-    similar = task.decomposition.similarities(vectors[left], vectors[right])[:, 1:]
-    ordered = ordering_loss(similar, task.prepared.targets[batch, 1:], torch.from_numpy(left), torch.from_numpy(right))
+    first, second = map(torch.from_numpy, (left, right))
+    similar = task.decomposition.similarities(vectors, first, second)[:, 1:]
+    ordered = ordering_loss(similar, task.prepared.targets[batch, 1:], first, second)
     torch.testing.assert_close(losses["ordering"], ordered)
     weighed = 2 * losses["decomposition"] + 3 * losses["consistency"] + 0.5 * losses["ordering"]
     torch.testing.assert_close(losses["loss"], weighed)
