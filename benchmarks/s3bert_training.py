@@ -163,7 +163,8 @@ def train_theirs(store: Path, steps: int, folder: Path) -> None:
             left, right = (self.model(each)["sentence_embedding"] for each in sentences)
             metrics, first, second = labels.split([facets.shape[1], width, width], dim=1)
             consistency = consistency_loss(left, right, first, second)
-            return self.decomposition(left, right, metrics) + 10.0 * consistency
+            pairs = torch.arange(2 * len(left)).chunk(2)
+            return self.decomposition(torch.cat([left, right]), *pairs, metrics) + 10.0 * consistency
 
     columns = {side: [data.texts[at] for at in places] for side, places in (("a", data.first), ("b", data.second))}
     labels = np.concatenate([facets, data.teacher[data.first], data.teacher[data.second]], axis=1)

@@ -55,7 +55,7 @@ class StageModels:
     def loaded(cls, *models: str | Path, libraries: tuple[str, ...], beside: int, names: tuple[str, ...] = ()) -> Self:
         """Return what a stage loads that reads these models whole, by their names, or folders and files."""
         paths = [locate(model) if isinstance(model, str) else model for model in models]
-        sizes = [sum(size for _, size, _ in stamp(path)) for path in paths]
+        sizes = [sum(size for _, size, *_ in stamp(path)) for path in paths]
         names = (*names, *(model for model in models if isinstance(model, str)))
         return cls(frozenset(libraries), names, bytes=tuple(zip(paths, sizes, strict=True)), beside=beside)
 
