@@ -172,7 +172,7 @@ def timed(call: Callable[[], object]) -> float:
 
 def hundreds(values: Sequence[float | None]) -> str:
     """Return the mean of the seeds' scores, and its deviation, × 100; nothing where one is undefined."""
-    defined = [100 * value for value in values if value is not None]
+    defined = [100 * value for value in values if value is not None and np.isfinite(value)]
     return spread(defined, digits=1) if len(defined) == len(values) else ""
 
 

@@ -21,7 +21,7 @@ from features.core.types import OnRows, RejectCode, ignore_rows
 from features.models import digest, locate, stamp
 from features.parsers.amrlib_parser import AmrlibParser, load_amrlib
 from features.parsers.embedded.parser import EmbeddedParser, load_parser
-from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
+from features.parsers.embedded.storage import DESCRIPTION_FILE, WEIGHTS_FILE, Base, read_description
 from features.parsers.embedded.words import is_readable
 from features.parsers.settings import AmrSettings
 
@@ -56,7 +56,7 @@ def load(settings: AmrSettings) -> "AmrParser":
 
 @lru_cache(maxsize=2)
 def _base_of(folder: Path, _stamp: object) -> str:
-    return read_description(folder).base
+    return read_description(folder, Base).base
 
 
 @lru_cache(maxsize=2)
@@ -130,5 +130,5 @@ def is_embedded(model: str) -> bool:
 def weights_digest(model: str) -> str:
     """Return the hash of all files that graphs depend on: those of the model and of its base encoder."""
     folder = model_folder(model)
-    base = read_description(folder).base  # which says what is wrong with a folder of another model
+    base = read_description(folder, Base).base  # which says what is wrong with a folder of another model
     return "+".join([*(digest(folder / name) for name in (DESCRIPTION_FILE, WEIGHTS_FILE)), digest(locate(base))])

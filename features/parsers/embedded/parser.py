@@ -265,7 +265,7 @@ def load_parser(folder: Path, settings: AmrSettings) -> EmbeddedParser:
     from features.parsers.embedded.network import Network
     from features.parsers.onednn import use_onednn
 
-    description = read_description(folder)
+    description = read_description(folder, Description)
     base_folder = models.locate(description.base)
     encoder = read_shape(base_folder)
     try:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -42,6 +42,13 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """The base encoder of a model."""
+
+    base: str  # its name
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """Everything about a model except its weights."""
 
@@ -59,7 +66,7 @@ class Description:
         return NetworkShape(**{kind: len(getattr(self.vocabulary, kind)) for kind in KINDS}, **self.shape)
 
 
-_DESCRIPTION = TypeAdapter(Description)
+DescriptionT = TypeVar("DescriptionT", Base, Description)
 
 
 def save_model(
@@ -80,14 +87,18 @@ def save_model(
     (folder / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
 
-def read_description(folder: Path) -> Description:
-    """Read everything about a model except its weights; a ModelError if the folder holds no such model."""
+def read_description(folder: Path, what: type[DescriptionT]) -> DescriptionT:
+    """Read everything about a model except its weights, or its base, which takes less time than its vocabulary.
+
+    Raises:
+        NotThisModel: when the folder holds no such model.
+    """
     path = folder / DESCRIPTION_FILE
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if (form := data.pop("format")) != FORMAT:
             raise NotThisModel(f"The model {str(path)!r} has format {form!r}; this release reads {FORMAT!r}.")
-        return _DESCRIPTION.validate_python(data)
+        return TypeAdapter(what).validate_python(data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else repr(error)
         raise NotThisModel(

@@ -112,7 +112,9 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
         parts[MAP] = lambda settings: S3bertTask(
             mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs))
         )
-    finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
+    finished = prepared
+    if settings.finish:
+        finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
 
     @cache
     def layers() -> TunedLayers:  # once the map is learnt: the outputs of frozen layers take memory

@@ -11,7 +11,7 @@ from features.graphs.graph import decode
 from features.parsers.amr import load, model_folder
 from features.parsers.embedded import parser
 from features.parsers.embedded.parser import load_parser
-from features.parsers.embedded.storage import read_description
+from features.parsers.embedded.storage import Description, read_description
 from features.parsers.settings import AmrSettings
 from training.parsers.amr.corpus import Sentence, read_source
 from training.parsers.amr.scoring import score_graphs
@@ -65,7 +65,7 @@ def test_odd_texts_give_a_graph_or_a_reject() -> None:
 
 def test_the_model_belongs_to_its_base_encoder_and_is_small(encoder_name: str) -> None:
     folder = model_folder("embedded")
-    description = read_description(folder)
+    description = read_description(folder, Description)
     assert description.base == encoder_name
     assert description.base_digest == models.digest(models.locate(encoder_name))
     assert sum(path.stat().st_size for path in folder.iterdir()) < 25e6

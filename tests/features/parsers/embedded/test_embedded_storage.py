@@ -8,6 +8,7 @@ from sentences import refused
 from features.core.faults import ModelDamaged, NotThisModel
 from features.parsers.amr import is_embedded, load
 from features.parsers.embedded.storage import (
+    Base,
     Description,
     Storage,
     Thresholds,
@@ -55,15 +56,16 @@ def test_a_row_of_zeros_stays_zero(tmp_path: Path) -> None:
 
 def test_a_description_comes_back(tmp_path: Path) -> None:
     save_model(tmp_path, DESCRIPTION, {})
-    assert read_description(tmp_path) == DESCRIPTION
+    assert read_description(tmp_path, Description) == DESCRIPTION
+    assert read_description(tmp_path, Base).base == DESCRIPTION.base
 
 
 def test_files_that_are_no_model_are_named(tmp_path: Path) -> None:
     with refused(NotThisModel):
-        read_description(tmp_path)
+        read_description(tmp_path, Description)
     (tmp_path / "model.json").write_text('{"format": "other"}')
     with refused(NotThisModel):
-        read_description(tmp_path)
+        read_description(tmp_path, Description)
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
     with refused(ModelDamaged):
         read_weights(tmp_path)
@@ -78,7 +80,7 @@ def test_a_description_that_was_changed_by_hand_is_refused(tmp_path: Path, key: 
     file = tmp_path / "model.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
     with refused(NotThisModel):
-        read_description(tmp_path)
+        read_description(tmp_path, Description)
 
 
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, tiny_encoder: Path) -> None:
