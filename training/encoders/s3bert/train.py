@@ -112,9 +112,8 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
         parts[MAP] = lambda settings: S3bertTask(
             mapped, decomposition, prepared, settings, settings.map_loop(len(train_pairs))
         )
-    finished = prepared
-    if settings.finish:
-        finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, settings.finishing))
+    last = settings.finishing
+    finished = replace(prepared, drawn=DrawnPairs.of(data, train_pairs, last)) if settings.finish else prepared
 
     @cache
     def layers() -> TunedLayers:  # once the map is learnt: the outputs of frozen layers take memory
@@ -128,7 +127,6 @@ def _train(plan: TrainingPlan, data: MeasuredPairs) -> None:
             layers(), decomposition, prepared, settings, settings.loop, begins_learnt=mapped is not None
         )
     if settings.finish:
-        last = settings.finishing
         parts["finish"] = lambda _: S3bertTask(layers(), decomposition, finished, last, last.loop)
     report: dict[str, object] = {}
 
