@@ -210,12 +210,3 @@ def test_assignment_is_that_of_scipy_and_its_prices_prove_it(data):
     assert reduced.min() >= -1e-9
     assert np.abs(reduced[np.arange(n_rows), column_of]).max() <= 1e-9
     assert work.column_price[1 : n_columns + 1].max() <= 1e-9
-
-
-def test_the_documented_way_to_an_alignment(root):
-    page = (root / "docs/concepts/metrics.md").read_text()
-    code = next(block for block in page.split("```")[1::2] if "best_alignments" in block)
-    names: dict = {}
-    exec(code.removeprefix("python"), names)  # noqa: S102  # a page of our own
-    found = names["found"]
-    assert (found.matched.tolist(), found.proven.tolist(), found.images.tolist()) == ([2], [True], [1, 0])
