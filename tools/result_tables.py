@@ -5,7 +5,7 @@ A table is a CSV file in docs/results. Its first line is the command that measur
     <!-- table: s3bert_facets.csv -->
     | facet | SB-full | …
 
-Pages in docs/results show the command, too.
+Pages in docs/results show the command, too, unless it is that of the table above.
 """
 
 import csv
@@ -27,11 +27,14 @@ def pages() -> list[Path]:
 
 def with_tables(page: Path) -> str:
     """Return the text of a page with its tables as the files have them."""
+    above = ""
 
     def below(comment: re.Match[str]) -> str:
+        nonlocal above
         command, *lines = (RESULTS / comment[1]).read_text(encoding="utf-8").splitlines()
         header, *rows = csv.reader(lines)
-        made_by = f"`{command.removeprefix('# ')}`\n\n" if page.parent == RESULTS else ""
+        made_by = f"`{command.removeprefix('# ')}`\n\n" if page.parent == RESULTS and command != above else ""
+        above = command
         return f"{comment[1]} -->\n{made_by}{table(header, rows)}\n"
 
     return SHOWN.sub(below, page.read_text(encoding="utf-8"))
