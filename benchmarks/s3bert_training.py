@@ -7,7 +7,7 @@ STORE is that of examples/bamboo. `same` is our training of the same two layers 
 of frozen layers and encodes a sentence once in a batch. `default` is what `facetflow train` does: a map first, then
 layers, also on neighbours. The other loop is given the teacher's embeddings, which it would otherwise encode again.
 
-First pairs a second and memory, then the mean Spearman x 100 of 15 facets on the dev pairs after so many minutes of two
+Pairs a second, memory, and the mean Spearman x 100 of 15 facets on the dev pairs after so many minutes of two
 cores. Each training is a process of its own, and its processor time is measured, starting Python included; its schedule
 ends where its time does. Let nothing else run: threads that wait for a core spin.
 """
@@ -72,12 +72,9 @@ def main() -> None:
             for steps in STEPS
         )
         each = {name: (more[name].seconds - few[name].seconds) / (STEPS[1] - STEPS[0]) for name in names}
-        print("loop,pairs a second of one core,speed,GiB")
+        print(",".join(["loop,pairs a second of one core,speed,GiB", *(f"{n:g} min" for n in options.minutes)]))
         for name in names:
-            print(f"{name},{BATCH / each[name]:.0f},{each[THEIRS] / each[name]:.1f}x,{more[name].gib:.1f}", flush=True)
-        print("loop," + ",".join(f"{minutes:g} min" for minutes in options.minutes))
-        for name in names:
-            reached = []
+            reached = [f"{BATCH / each[name]:.0f},{each[THEIRS] / each[name]:.1f}x,{more[name].gib:.1f}"]
             for minutes in options.minutes:
                 begun = few[name].seconds - STEPS[0] * each[name]
                 steps = round((60 * CORES * minutes - begun) / each[name])
