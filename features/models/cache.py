@@ -4,7 +4,7 @@
     <cache>/<name>/files/...        the model, as its library loads it
     <cache>/<hex>/<name>/...        one that comes with facetflow: two versions of facetflow have one each
     <cache>/.pull-<hex>/...         a model that is being pulled, and the copy that it replaces
-    <cache>/.digests/<hex>          the digest of a model's files, named by their sizes and times
+    <cache>/.digests/<hex>          the digest of a model's files, named by their sizes, times and inodes
 
 A model appears by a single rename of its whole folder, so it is there completely or not at all.
 """
@@ -55,13 +55,15 @@ def digest(path: Path) -> str:
     Documentation (`*.md`) does not count, so that a corrected README makes no shard stale. The digest of files that
     have not changed since is read from the cache: a model may have gigabytes, and each plan asks for it.
     """
-    state = stamp(path)
-    remembered = hashlib.sha256(repr(state).encode()).hexdigest()
-    with suppress(OSError):
-        return (cache_folder() / _DIGESTS / remembered).read_text(encoding="ascii")
+    begun, state = time.time_ns(), stamp(path)
+    inodes = [Path(file).stat().st_ino for file, *_ in state]  # a folder made at the same time may have the rest
+    remembered = hashlib.sha256(repr((state, inodes)).encode()).hexdigest()
+    with suppress(OSError, ValueError):  # a file that is lacking or damaged
+        if len(kept := bytes.fromhex((cache_folder() / _DIGESTS / remembered).read_text(encoding="ascii"))) == 32:
+            return kept.hex()
     result = _digest(path)
     # A file that is changed twice within a tick of the file system's clock has the same times.
-    if max(changed for *_, changed in state) < time.time_ns() - _TICK:
+    if max(changed for *_, changed in state) < begun - _TICK:
         with suppress(OSError):  # a cache that cannot be written
             write_whole(cache_folder() / _DIGESTS, remembered, result.encode())
     return result

@@ -1,5 +1,6 @@
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -109,14 +110,40 @@ def test_a_model_that_did_not_change_is_read_once(tmp_path: Path, cache: Path, m
     weights.write_text("1")
     older.write_text("2")
     os.utime(older, ns=(0, weights.stat().st_mtime_ns))
+    now = time.time_ns
+    monkeypatch.setattr("time.time_ns", lambda: now() + len(files) * 10**10)  # each file takes ten seconds
     digest(weights.parent)
     assert not cache.exists(), "a file of this moment may change within a tick of the clock"
-    monkeypatch.setattr("features.models.cache._TICK", -(10**10))
     assert digest(weights.parent) == digest(weights.parent)
     assert files == [weights] * 2
     older.replace(weights)
     digest(weights.parent)
     assert files == [weights] * 3, "replaced by one with the same size and time"
+
+
+@pytest.mark.parametrize("kept", [b"", b"\xff", b"damaged"])
+def test_a_damaged_digest_is_none(tmp_path: Path, cache: Path, kept: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("features.models.cache._TICK", -(10**10))
+    (tmp_path / "model").write_text("1")
+    right = digest(tmp_path / "model")
+    (entry,) = (cache / ".digests").iterdir()
+    entry.write_bytes(kept)
+    assert digest(tmp_path / "model") == right
+    assert entry.read_text() == right
+
+
+def test_a_folder_renamed_to_another_of_its_moment_is_read(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("features.models.cache.stamp", lambda folder: ((str(folder / "weights"), 1, 0, 0),))
+    one, other = (tmp_path / name for name in ("one", "other"))
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / "weights").write_text(folder.name[1])
+    right, first = digest(other), digest(one)
+    one.rename(tmp_path / "before")
+    other.rename(one)
+    assert digest(one) == right != first
 
 
 def test_a_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
