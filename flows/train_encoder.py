@@ -22,8 +22,10 @@ from flows.server.outbox import Outbox, telling_the_server
 from flows.terminal import conclude, say, warn
 from flows.trainings.due import Contents, due, run_of, training_identity, unread
 from flows.trainings.training_process import run_job
+from training.data.releases import choose_rows
 from training.encoders.settings import EncoderSettings
 from training.jobs import TRAIN, Source, TrainingJob
+from training.kinds import tables_of
 from training.run_records import recorded
 from training.runs import ENCODER, PER_SECOND, is_finished, run_id, training_of
 
@@ -118,7 +120,7 @@ def train_all(
     remove_dead_scratch()  # a killed command may leave gigabytes
     contents = Contents.of(store, pinned)
     if not settings.corpora:
-        _warn_of_leaks(settings, store, pinned)
+        _warn_of_leaks(settings, store, pinned, encoders)
     trained: list[TrainedEncoder] = []
     failures: list[tuple[str, FacetflowError]] = []
     with scratch("states") if several else nullcontext() as shared:
@@ -142,16 +144,22 @@ def train_all(
     return trained
 
 
-def _warn_of_leaks(settings: project.Project, store: Store, pinned: Release) -> None:
-    """Warn of training pairs with an evaluation sentence, of which the project that built the store knew nothing."""
-    texts, both = store.read("sentences", pinned.versions["sentences"]), ["sentence_a", "sentence_b"]
+def _warn_of_leaks(
+    settings: project.Project, store: Store, pinned: Release, encoders: Sequence[EncoderSettings]
+) -> None:
+    """Warn of evaluation sentences to be trained on, of which the project that built the store knew nothing."""
+    texts = store.read("sentences", pinned.versions["sentences"])
     leaking = texts.filter(LeakageGuard(settings.guard, settings.base).leaking(texts["text"]))["sentence_id"].implode()
-    pairs = store.read("pairs", pinned.versions["pairs"], columns=["split", *both], where=pl.col("split") == "train")
-    if leaked := pairs.filter(pl.any_horizontal(pl.col(both).is_in(leaking))).height:
-        warn(
-            f"In release {pinned.number}, evaluation sentences are in {leaked:,} of {pairs.height:,} training pairs: "
-            "scores on their sets may be better than on new sentences."
-        )
+    for encoder in encoders:
+        has_pairs = "pairs" in tables_of(encoder)
+        table, ids = ("pairs", ["sentence_a", "sentence_b"]) if has_pairs else ("labels", ["sentence"])
+        rows = store.read(table, pinned.versions.get(table), columns=["corpus", "split", *ids])
+        rows = choose_rows(rows, corpus=encoder.corpora, split=encoder.splits[:1])
+        if leaked := rows.filter(pl.any_horizontal(pl.col(ids).is_in(leaking))).height:
+            warn(
+                f"In release {pinned.number}, evaluation sentences are in {leaked:,} of {rows.height:,} training "
+                f"{table} of {encoder.name!r}: scores on their sets may be better than on new sentences."
+            )
 
 
 def _train(

@@ -7,7 +7,7 @@ import pytest
 from generated import commit_rows
 from sentences import refused
 
-from features.core.faults import MissingKey, NoRelease, NoStore, OtherProjectsServer
+from features.core.faults import MissingKey, NoRelease, NoStore, OtherProjectsServer, TrainingFailed
 from features.sentences import sentence_id
 from features.store.store import Store
 from flows.command_line import run
@@ -36,7 +36,12 @@ def store(tmp_path, monkeypatch):
         for split, a, b in (("train", *ids[:2]), ("dev", *ids[2:]))
     ]
     rows = [{"sentence_id": identity, "text": text} for identity, text in zip(ids, texts, strict=True)]
-    commit_rows(store, sentences=rows, pairs=pairs)
+    labels = [
+        {"label_id": text, "corpus": "pets", "split": "train", "sentence": sentence_id(text), "aspect": "pet"}
+        | {"label": text[:3], "sentence_shard": shard}
+        for text in texts[:2]
+    ]
+    commit_rows(store, sentences=rows, pairs=pairs, labels=labels)
     store.publish("one", stages=())
     return store
 
@@ -86,11 +91,29 @@ def test_a_refresh_builds_nothing_and_asks_for_a_release(store, tmp_path):
         refresh.fn(Path("facetflow.toml"))
 
 
-@pytest.mark.parametrize(("mode", "leaks"), [("drop", True), ("off", False)])
-def test_a_training_counts_evaluation_sentences_of_which_the_build_knew_nothing(mode, leaks, store, capsys):
-    Path("facetflow.toml").write_text(f'encoders = []\n{PROJECT}[leakage]\nmode = "{mode}"\n')
-    assert train_encoder.fn() == []
-    assert ("sentences are in 1 of 1 training pairs" in capsys.readouterr().err) is leaks
+@pytest.mark.parametrize(
+    ("encoder", "mode", "told"),
+    [
+        ('kind = "pas"', "drop", "1 of 1 training pairs of 'pas'"),
+        ('kind = "pas"\nsplits = ["test", "dev"]', "drop", ""),
+        ('kind = "pas"\ncorpora = ["books"]', "drop", ""),
+        ('kind = "aspect"', "drop", "1 of 2 training labels of 'aspect'"),
+        ('kind = "aspect"', "off", ""),
+    ],
+)
+def test_a_training_counts_evaluation_sentences_of_which_the_build_knew_nothing(
+    encoder, mode, told, store, capsys, monkeypatch
+):
+    def fail(*_: object) -> None:
+        raise TrainingFailed("not trained here")
+
+    monkeypatch.setattr("flows.train_encoder.run_job", fail)
+    Path("facetflow.toml").write_text(f'{PROJECT}[leakage]\nmode = "{mode}"\n[[encoders]]\n{encoder}\n')
+    with pytest.raises(TrainingFailed):
+        train_encoder.fn()
+    err = capsys.readouterr().err
+    assert told in err
+    assert ("evaluation sentences" in err) is bool(told)
 
 
 @pytest.mark.parametrize(("command", "fault"), [("plan", NoStore), ("train", NoStore), ("build", MissingKey)])
