@@ -215,7 +215,7 @@ def _deployments(target: Target, pool: str) -> "Sequence[RunnerDeployment]":
         )
         return cast("RunnerDeployment", made)
 
-    made = [deployment(refresh, "Build, publish, and begin the trainings and evaluations that are due.")]
+    made = [deployment(refresh, "Build if there are corpora, and begin the trainings and evaluations that are due.")]
     for other in (None, *target.pools):
         made.append(deployment(train_encoder, "Train an encoder that is due.", other))
         made.append(

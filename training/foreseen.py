@@ -54,8 +54,8 @@ def _check_texts(settings: AspectSettings, labels: pl.DataFrame) -> None:
 
     if not labels.height:
         raise NoTrainingData(
-            f"The encoder {settings.name!r} learns from texts with labels, and there are none: name a corpus of them, "
-            'dataset = "texts".'
+            f"The encoder {settings.name!r} learns from texts with labels, and there are none: where the store is "
+            'built, name a corpus of them, dataset = "texts".'
         )
     data = LabelledTexts.from_table(labels.rename({"sentence": "text"}), source={})
     settings = resolved(data, settings)
