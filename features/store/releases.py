@@ -88,4 +88,5 @@ def read_release(storage: Storage, number: int) -> Release:
 def no_release(storage: Storage, number: int) -> StoreError:
     """Return the error about a release that does not exist."""
     numbers = ", ".join(map(str, release_numbers(storage))) or "none yet"
-    return NoRelease(f"There is no release {number} in {storage.location!r}; there are: {numbers}.")
+    instead = "name one of these, or train again what was trained on it"
+    return NoRelease(f"There is no release {number} in {storage.location!r} (there are: {numbers}): {instead}.")

@@ -66,7 +66,4 @@ def test_an_encoder_is_trained_and_evaluated_from_a_pinned_release(built, facetf
     ), "the same numbers as in the evaluation"
 
     code, output = facetflow.run(built, "train", "--release", "7")
-    assert (code, output) == (
-        1,
-        f"facetflow: There is no release 7 in '{built.folder / 'store'}'; there are: 1 (FF318).\n",
-    )
+    assert (code, "(FF318)" in output) == (1, True)
