@@ -95,9 +95,9 @@ def not_toml(path: Path, content: str, error: tomllib.TOMLDecodeError) -> Settin
 def wrong_settings(path: Path, model: type[BaseModel], error: ValidationError) -> SettingsError:
     """Return the error for a project file that is TOML but not what its model expects: a line for each problem."""
     problems = error.errors()
-    inner = [problem["loc"] for problem in problems]
+    around = {problem["loc"][:length] for problem in problems for length in range(len(problem["loc"]))}
     # A list that lost its wrong items is also reported as too short: only the innermost problem counts.
-    problems = [p for p in problems if not any(loc != p["loc"] and loc[: len(p["loc"])] == p["loc"] for loc in inner)]
+    problems = [problem for problem in problems if problem["loc"] not in around]
     faults: dict[str, tuple[type[SettingsError], str]] = {}
     for problem in problems:
         location = _follow(model, problem["loc"])
