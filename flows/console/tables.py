@@ -20,9 +20,8 @@ def print_tables(tables: Iterable[ScoreTable]) -> None:
         console.width = 1000
     for content in (part for table in tables for part in fit(table, console.width)):
         # As text, because a name in brackets is not markup.
-        table = Table(
-            title=Text(visible(content.title)), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0)
-        )
+        console.print(Text(visible(content.title), "table.title"))  # as the table's own, it would wrap at its width
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.add_column(Text(visible(content.columns[0])), overflow="fold")
         for column in content.columns[1:]:
             table.add_column(Text(visible(column)), justify="right", no_wrap=True)

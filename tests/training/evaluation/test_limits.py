@@ -164,6 +164,11 @@ def test_a_name_in_a_nearly_full_table_is_printed_whole(capsys, monkeypatch):
     assert rows == [["mine", "1"], ["mine", "2"]]  # two tables: between columns there are two blanks
 
 
+def test_a_title_longer_than_its_table_stays_on_one_line(capsys):
+    print_tables([ScoreTable("a title of some words", ("facet", "n"), (("srl", "1"),))])
+    assert capsys.readouterr().out.startswith("a title of some words\n")
+
+
 def test_tables_are_exported_with_every_number_as_it_was_scored():
     rows = [score("negations", -0.51234, 0.3), score("srl", 0.2, 0.3) | {"encoder": None}]
     frame = as_frame(score_tables(evaluation(rows, 12, [rating("sts")])))
