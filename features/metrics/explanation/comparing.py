@@ -331,8 +331,8 @@ class Told:
             named.extend(tokens)
 
     def add_single(self) -> None:
-        """Tell which words only one sentence has; if nothing else differs, which it has once more."""
-        repeated: list[str] = []
+        """Tell which words only one sentence has; if nothing else differs, which it has once more, or a lone "from"."""
+        later: list[str] = []
         words = [[t for *_, side, tokens in self._single for t in tokens if side == n] for n in (0, 1)]
         rest = [_joined(self, n, self.whole(n, sorted(words[n], key=lambda t: t.start))) for n in (0, 1)]
         for aspect, facets, side, tokens in self._single:  # "which was built in 1962" is told as one
@@ -341,11 +341,14 @@ class Told:
             theirs = [(token.lower, token.stem) for token in self.texts.tokens[1 - side]]
             phrases = {tuple(theirs[at : at + n]) for n in {*map(len, runs)} for at in range(len(theirs) - n + 1)}
             again = [t for run in runs if tuple((t.lower, t.stem) for t in run) in phrases for t in run]
-            if new := [token for run in runs for token in run if token not in again]:
+            alone = [t for run in runs if {u.stem for u in run} <= _LEADING for t in run]  # "from" beside "borrowed"
+            if new := [token for run in runs for token in run if token not in (*again, *alone)]:
                 self.add(aspect, facets, f"only {SIDES[side]} says {spans(self, side, new)}")
             elif again:
-                repeated.append(f"{SIDES[side]} says {spans(self, side, again)} once more")
-        for text in repeated if not self.differences else ():
+                later.append(f"{SIDES[side]} says {spans(self, side, again)} once more")
+            elif alone:
+                later.append(f"only {SIDES[side]} says {spans(self, side, alone)}")
+        for text in later if not self.differences else ():
             self.add("word", ("concepts",), text)
 
     def add_swap(self) -> bool:
