@@ -26,7 +26,7 @@ MONTHS = "January|February|March|April|May|June|July|August|September|October|No
 _NAMED = rf"(?:{MONTHS}|Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.?"
 _DATE = rf"(?:{_NAMED}\s\d\d?(?:st|nd|rd|th)?|\d\d?(?:st|nd|rd|th)?(?:\sof)?\s{_NAMED})\s?,?\s(?:1\d|20)\d\d\b"
 _TOKEN = re.compile(
-    rf"\b{_DATE} | {_CLOCK}(?!\s?%|\sper|[.,:]\d)"
+    rf"\b{_DATE} | {_CLOCK}(?!\s?%|\sper|[.,:]\d) | \b(?:{_SMALL}|\w+ty)(?=-(?:hundred|thousand|[mb]illion)\b(?!-))"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
     rf" | (?:up\s+to|as\s+(?:many|much)\s+as)(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
@@ -38,9 +38,9 @@ _TOKEN = re.compile(
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
       | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
-      | (?:a\s+(?:couple|pair|lot)|lots)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b
-      | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|million|billion)\b(?!-) | fail(?:s|ed)?\s+to\b
-      | (?:have|has|had)\s+to\b | (?:half\s+)?a\s+dozen\b | would\s+rather\b | can(?=not\b) | no\.(?=\s*\d)
+      | (?:a\s+(?:couple|pair|lot)|lots)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b | no\.(?=\s*\d)
+      | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|[mb]illion)\b(?!-) | (?:half\s+)?a\s+dozen\b
+      | (?:(?:not|never|n['’]t)\s+)?fail(?:s|ed)?\s+to\b | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b)
       | [^\W\d_]+(?:-[^\W\d_]+)?(?=-(?:year|month|week|day|hour|minute)s?\b) | (?:year|month|week|day)s?[\s-]olds?\b
       | [^\W\d_]+(?=n['’]t\b) | n['’]t\b | (?<=\s)&(?=\s)                    # do|n't
       | (?:ai|ca|wo|do|does|did|is|are|was|were|ha(?:ve|s|d)|(?:c|w|sh)ould)(?=nt\b) | (?<=\w)nt\b   # do|nt
@@ -178,7 +178,7 @@ NO_TOKEN = Token("", 0, "", "grammar")
 _PHRASES: dict[str, tuple[str, Kind]] = {
     "no one": ("nobody", "negation"),
     "no longer": ("no-longer", "negation"),
-    **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("how much", "how many")},
+    **{each: (each.replace(" ", "-"), "link") for each in ("how much", "how many", "no later than", "no earlier than")},
     "per cent": ("percent", "word"),
     "no.": ("number", "link"),  # No. 2
     **dict.fromkeys(("no only", "no just", "no merely"), ("not-only", "link")),
@@ -195,7 +195,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "a pair of": ("pair", "quantity"),
     **dict.fromkeys(("a lot of", "lots of"), ("many", "quantity")),
     **dict.fromkeys(("fail to", "fails to", "failed to"), ("fail-to", "negation")),
-    **{phrase: (phrase.replace(" ", "-"), "link") for phrase in ("no later than", "no earlier than")},
+    **dict.fromkeys(("no fail to", "no fails to", "no failed to"), ("not-fail-to", "word")),
     **{phrase: (phrase.replace(" ", "-"), "quantity") for phrase in ("at least", "at most", "a few")},
 }
 
@@ -387,7 +387,7 @@ def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: b
     lower = _straight(text)
     if is_part and (word := _CONTRACTED.get(lower)):
         return Token(text, start, word, _KIND[word])
-    if phrase := _PHRASES.get(lower.replace("not ", "no ")):
+    if phrase := _PHRASES.get(re.sub("^(?:not|n't|never) ", "no ", lower)):
         return Token(text, start, *phrase)
     if text.replace(".", "") in {"US", "USA"}:
         return Token(text, start, "us", "name")
