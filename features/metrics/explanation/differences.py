@@ -281,11 +281,12 @@ def _compounds(told: Told) -> None:
 
 def _names(told: Told) -> None:
     places: list[Chunk] = []
-    for chunk in told.chunks(_WORDS):
+    for left, right in told.chunks({*_WORDS, "grammar"}):
         # Neither a capital nor the parser makes a name: "FLOP for the Year", "Lol she left".
-        names = [[token for token in part if token.kind == "name"] for part in chunk]
-        if any(names):
-            kinds = [{token.kind for token in part if token.has_content} for part in chunk]
+        names = [[token for token in part if token.kind == "name"] for part in (left, right)]
+        if any(names):  # "this year" is not "last year"
+            kinds = [{t.kind for t in part if t.has_content or t.stem == "this"} for part in (left, right)]
+            chunk = [t for t in left if t.kind != "grammar"], [t for t in right if t.kind != "grammar"]
             # "Swedish" in front is none, "and" stands for none, and "Ann" does for "the Swedish minister".
             alone = all(names) and {"name"} not in kinds
             places.append((names[0], names[1]) if alone or (not all(kinds) and all(chunk)) else chunk)
