@@ -60,7 +60,7 @@ _VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
 given; come came; get got gotten; make made; find found; think thought; know knew known; leave left; bring
 brought; begin began begun; keep kept; hold held; write wrote written; stand stood; hear heard; meet met; run
-ran; pay paid; sit sat; speak spoke spoken; lead led; grow grew grown; lose lost; fall fell fallen; send
+ran run; pay paid; sit sat; speak spoke spoken; lead led; grow grew grown; lose lost; fall fell fallen; send
 sent; build built; draw drew drawn; break broke broken; spend spent; drive drove driven; rise rose risen; win
 won; teach taught; catch caught; choose chose chosen; sleep slept; fly flew flown; swim swam swum; sing sang
 sung; drink drank drunk; wear wore worn; throw threw thrown; bite bit bitten; steal stole stolen; hide hid hidden;
@@ -69,12 +69,17 @@ sink sank sunk; ring rang rung; shake shook shaken; strike struck; blow blew blo
 seek sought; lend lent; bend bent; dig dug; stick stuck; sweep swept; weep wept; deal dealt; burn burnt; learn learnt;
 dream dreamt; shine shone; shrink shrank shrunk; spin spun; swing swung; bind bound; flee fled; forgive forgave
 forgiven; forbid forbade forbidden; arise arose arisen; beat beaten; bleed bled; creep crept; kneel knelt; show shown;
-slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame; use uses used
-using; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen; feel felt; mean
-meant; understand understood; sue sued suing; owe owed owing"""
+slide slid; undergo underwent; withdraw withdrew withdrawn; mistake mistook mistaken; overcome overcame overcome;
+use uses used using; lay laid; lie lied lay lain lying; tie tied tying; die died dying; feed fed; freeze froze frozen;
+feel felt; mean meant; understand understood; sue sued suing; owe owed owing; uphold upheld; withhold withheld;
+undertake undertook undertaken; overtake overtook overtaken; overthrow overthrew overthrown; oversee oversaw overseen;
+rebuild rebuilt; rewrite rewrote rewritten; repay repaid; mislead misled; spring sprang sprung; fling flung; sting
+stung; light lit; sew sewn; slay slew slain; weave wove woven; agree agreed; disagree disagreed; free freed; guarantee
+guaranteed; control controlled controlling; bet bet; burst burst; cast cast; cost cost; cut cut; hit hit; hurt hurt;
+let let; put put; read read; set set; shed shed; shut shut; split split; spread spread; upset upset"""
 _FORMS = f"""{_VERBS}; who whom;
-evening; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
-kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
+evening evenings; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo
+kilos; kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 gigabyte gb; megabyte mb; pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins;
 second sec secs; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
 he him his himself; she her hers herself; it its itself; i me my mine myself; we
@@ -88,10 +93,6 @@ general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation
 """
 """Stems with forms that the rules of `stem_of` do not lead to; "news" and "https" are not of "new" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
-_PAST |= {
-    "bet", "burst", "cast", "cost", "cut", "flung", "hit", "hurt", "laid", "let", "lit", "overcome", "put", "read",
-    "run", "set", "sewn", "shed", "shut", "slain", "split", "spread", "stung", "upset", "woven",
-}  # fmt: skip
 _STEM = {form: group.split()[0] for group in _FORMS.split(";") for form in group.split()}
 _WORDS: dict[Kind, str] = {
     "negation": "not no never nobody none nothing nowhere neither nor without hardly scarcely barely",
@@ -115,7 +116,6 @@ UNITS = {  # stem of a unit → how much it is of another
 }  # fmt: skip
 UNITS |= {unit: (1, unit) for _, unit in UNITS.values()} | {"twic": (2, "tim")}  # "times" is none, nor is Tim
 ARTICLES = frozenset({"a", "an"})
-_MONTH = re.compile(rf"\b(?:{MONTHS})\b")
 _BETWEEN = frozenset({"than", "to", "or", "a"})  # two numbers of one quantity
 _STAMP = re.compile(r":|-.*-")  # of a time or a date: "8 a.m. every day"
 _POWERS = ("hundred", "thousand")
@@ -217,7 +217,7 @@ def tokens_of(text: str, names: Collection[str] = ()) -> list[Token]:
         for number, match in enumerate(_TOKEN.finditer(text))
     ]
     days = {t: day[1] for t in tokens if (day := _DAY.fullmatch(t.lower) or _DAY.fullmatch(t.stem))}
-    has_date = bool(_MONTH.search(text))  # "the 4th of July" is "July 4"
+    has_date = bool(re.search(rf"\b(?:{MONTHS})\b", text))  # "the 4th of July" is "July 4"
     return [t._replace(stem=days[t], kind="quantity") if has_date and t in days else t for t in tokens]
 
 
@@ -248,12 +248,12 @@ def _in_full(amount: str) -> str:
 
 def _bare(lower: str) -> str:
     """Return a word without the endings of regular forms."""
-    bare = lower
+    bare = lower = re.sub(r"(?<=\w\w\wing)s$", "", lower)  # buildings, but not things
     if lower.isalpha():
-        bare = re.sub(r"(?<=\w\w)(?:ing|(?<!i)ed)$|(?<=[sxzh])es$|(?<=\w\wi)ed$|(?<=\w\w)(?<![su])s$", "", lower)
+        bare = re.sub(r"(?<=\w\w)(?:ing|(?<![ie])ed)$|(?<=[sxzh])es$|(?<=\w\wi)ed$|(?<=\w\w)(?<![su])s$", "", lower)
     if len(bare) < 3:
         return lower
-    if len(bare) > 3 and not lower.endswith((bare, "s")) and bare[-1] == bare[-2] and bare[-1] not in "lsz":
+    if len(bare) > 3 and not lower.endswith((bare, "s")) and bare[-1] == bare[-2] and bare[-1] not in "elsz":
         bare = bare[:-1]  # running, but not egg and adding
     bare = re.sub(r"(?:ie|i|y)$", "y", bare.removesuffix("e")) if len(bare) > 3 or lower.endswith("ied") else bare
     if bare != lower and re.search(r"[aeiou][^aeiou]+ell$", bare):
