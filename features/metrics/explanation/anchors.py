@@ -133,7 +133,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 def anchors(view: View, tokens: Sequence[Token]) -> dict[int, Token]:
     """Return node → the word that it stands for, for nodes where the spelling shows it."""
     words: dict[int, Token] = {}
-    free = list(tokens)
+    free = [token for token in tokens if token.lower != "of"]  # of "University of Oslo", it stands for none
     for matches in (_is_spelt, _begins_alike):
         for node, label in enumerate(view.labels):
             if node not in words and label != "name" and (parts := _parts(view, node)):

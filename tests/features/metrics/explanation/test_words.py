@@ -1519,6 +1519,10 @@ def test_what_one_sentence_says_ends_in_no_link():
     assert words.differences[0].text == '"rode" in a, "sat" in b'
     words = told("He looked at a dog.", "He barked.", "(l / look-01)")
     assert words.differences[0].text == '"looked at a dog" in a, "barked" in b'
+    name = '(u / university :name (n / name :op1 "University" :op2 "of" :op3 "Oslo"))'
+    graphs = [f"(s / see-01 :ARG0 (h / he) :ARG1 {seen})" for seen in (f"(l / sell-01 :ARG1 {name})", name)]
+    words = told("He saw the sale of the University of Oslo.", "He saw the University of Oslo.", *graphs)
+    assert words.differences[0].text == 'only a says "sale"'
 
 
 def test_what_a_sentence_speaks_of_has_its_contractions_whole():
