@@ -68,6 +68,8 @@ def _negations(told: Told) -> None:
     polar = [both.facets["negations"].left, both.facets["negations"].right]
     nodes = [[both.token(side, i.index) for i in items if not i.matched] for side, items in enumerate(polar)]
     scopes = [[token.shown for token in side if token and token.stem not in _BARE] for side in nodes]
+    where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
+    reads = f": the parser reads that it negates {joined(where)}" if where else ""
     in_both = [token.stem in texts.shared or token.kind != "word" for side in nodes for token in side if token]
     if len(cues[0]) != len(cues[1]):
         side = int(len(cues[1]) > len(cues[0]))
@@ -98,14 +100,15 @@ def _negations(told: Told) -> None:
             if cues[side][0].start < pair[side].start and not _is_far(texts, side, cues[side], [pair[side]]):
                 text += ", but its two negations may cancel out" if side == own else ", so both may mean the same"
         told.add("negation", ("negations",), text, _by_side(side, cues[side], [*cues[1 - side], *partner]))
-    elif cues[0] and stems[0].isdisjoint(stems[1]) and (not all(scopes) or texts.in_one_place(cues)):
+    elif cues[0] and stems[0].isdisjoint(stems[1]):
+        # "Without" negates what follows: "not for men with colds", "for men without colds".
+        same = texts.in_one_place(cues) or not (all(scopes) or "without" in stems[0] | stems[1])
         orders = [pairwise([NO_TOKEN, *tokens]) for tokens in texts.tokens]  # "not all", "none"
         cues = [[t for cue, t in orders[n] if t in cues[n] or (cue in cues[n] and _ANY.match(t.lower))] for n in (0, 1)]
         left, right = (spans(told, n, side) for n, side in enumerate(cues))
-        told.add("word", ("negations",), f"both negate: {left} in a, {right} in b", cues)
+        text = f"both negate: {left} in a, {right} in b" if same else f"a has the negation {left}, b has {right}{reads}"
+        told.add("word" if same else "negation", ("negations",), text, cues)
     elif (any(in_both) or not (any(scopes) or texts.reordered)) and not texts.in_one_place(cues):
-        where = [f"{listed(scope)} in {side}" for scope, side in zip(scopes, SIDES, strict=True) if scope]
-        reads = f": the parser reads that it negates {joined(where)}" if where else ""
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
 
 

@@ -364,6 +364,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He failed to stop.", "He did not stop.", "(f / fail-01 :ARG1 (h / he) :ARG2 (s / stop-01 :ARG0 h))",
          "(s / stop-01 :polarity - :ARG0 (h / he))",
          'Both have "He" and "stop"; both negate: "failed to" in a, "not" in b.'),
+        ("Men with colds should not eat.", "Men without colds should eat.",
+         "(r / recommend-01 :ARG1 (e / eat-01 :polarity - :ARG0 (m / man :ARG0-of (h / have-03 :ARG1 (c / cold)))))",
+         "(r / recommend-01 :ARG1 (e / eat-01 :ARG0 (m / man :ARG0-of (h / have-03 :polarity - :ARG1 (c / cold)))))",
+         ('Same frames and roles; a has the negation "not", b has "without": the parser reads that it negates "eat" '
+          'in a.')),
         ("He didn't fail to stop.", "He did not stop.", "(s / stop-01 :ARG0 (h / he))",
          "(s / stop-01 :polarity - :ARG0 (h / he))",
          'Same roles; only b negates "stop" ("not"); only a says "n\'t fail to".'),
