@@ -318,13 +318,14 @@ def _moods(told: Told) -> None:
     acts = [(v.labels[r.source], v.labels[r.target]) for v in told.both.views for r in v.forward if r.role == "arg0"]
     verbs = {SENSE.sub("", verb).partition("-")[0] for verb, actor in acts if actor == "you"}
     commands, unsure = [], []
-    for view, tokens in zip(told.both.views, told.texts.tokens, strict=True):
+    for view, tokens, text in zip(told.both.views, told.texts.tokens, told.texts.sentences, strict=True):
         first, *behind = [t.lower for t in tokens if t.lower not in _BEFORE_COMMANDS] or [""]
         asked = " ".join(t.lower for t in tokens[:2]).startswith(("do not", "please "))
         # Of others, the parser reads no "you": "Rain makes you wet", "Hope to see you", not always: "Trust you to go".
         commands.append((asked or first.replace("-", "") in verbs) and "you" not in behind[:1])
         frames = {SENSE.sub("", label).partition("-")[0] for label in view.labels if SENSE.search(label)}
-        unsure.append(first in frames | {"be"})  # "Sit" beside "Don't sit"
+        clauses = re.findall(r", (?:please )?(\w+)", text.lower())  # "If it rains, call" beside "Call if it rains"
+        unsure.append(first in frames | {"be"} or not verbs.isdisjoint(clauses))  # "Sit" beside "Don't sit"
     side = int(commands[1])
     if commands[0] != commands[1] and not unsure[1 - side] and not any("?" in text for text in told.texts.sentences):
         told.add("mood", ("smatch",), f"{SIDES[side]} may be a command, {SIDES[1 - side]} is not")
