@@ -186,7 +186,7 @@ class Build:
             if only_failed:
                 wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
                 wanted |= {(item.stage, item.shard) for item in planned.todo if item.shard in drawn}
-                work = _with_neighbours(planned, wanted)
+                work = planned.around(wanted)
             self.facts.planned(planned, stages, work)
         workers = self._make(stages, work) if work else 0
         with self.wall.part("publish"):
@@ -381,15 +381,3 @@ def _ending(error: BaseException) -> tuple[Literal["failed", "interrupted"], str
         return "failed", without_passwords(described(error))
     kept = "what was committed is kept, and the next build continues from it"
     return "interrupted", f"Interrupted by {cause(error)}; {kept}."
-
-
-def _with_neighbours(planned: Plan, failed: Collection[ShardKey]) -> list[ShardWork]:
-    """Return the work on failed shards, the shards they wait for, and those that wait for them."""
-    wanted = set(failed)
-    for item in reversed(planned.todo):
-        if (item.stage, item.shard) in wanted:
-            wanted.update(item.waits_for)
-    for item in planned.todo:
-        if any(need in wanted for need in item.waits_for):
-            wanted.add((item.stage, item.shard))
-    return [item for item in planned.todo if (item.stage, item.shard) in wanted]

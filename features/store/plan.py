@@ -95,6 +95,20 @@ class Plan:
         """Return the work of one stage."""
         return [work for work in self.todo if work.stage == stage]
 
+    def around(self, failed: Collection[ShardKey]) -> list[ShardWork]:
+        """Return the work on failed shards, on those that read them, and on all that these wait for.
+
+        A retry that was killed may have made what failed, but not what reads it.
+        """
+        wanted = set(failed)
+        for item in self.todo:
+            if not wanted.isdisjoint(item.upstream):
+                wanted.add((item.stage, item.shard))
+        for item in reversed(self.todo):
+            if (item.stage, item.shard) in wanted:
+                wanted.update(item.waits_for)
+        return [item for item in self.todo if (item.stage, item.shard) in wanted]
+
     def explain(self) -> list[str]:
         """Return one line per stage: how many shards it has, how many are to do, and why."""
         return [

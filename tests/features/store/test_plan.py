@@ -326,3 +326,17 @@ def test_what_is_missing_was_never_committed(store, ingest, build):
     planned = plan(store, chain(32))
     assert planned.missing == {key for key in keys(planned) if key[0] != "amr"}
     assert len(planned.todo) == len(planned.missing) + len(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("made", "rerun"),
+    [
+        (lambda work: work.stage == "amr", [("label_vectors", 0), ("label_vectors", 1), ("metrics", 0)]),
+        (lambda work: work.stage != "metrics", [("metrics", 0)]),  # a retry was killed that had made what failed
+    ],
+)
+def test_a_rerun_of_a_failed_shard_makes_what_reads_it_and_all_that_this_waits_for(store, ingest, build, made, rerun):
+    ingest()
+    build(chain(), made)
+    work = plan(store, chain()).around([("label_vectors", SENTENCES[0])])
+    assert [(item.stage, int(item.shard[-1])) for item in work] == rerun
