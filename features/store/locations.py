@@ -37,8 +37,8 @@ def storage_at(location: Location) -> Storage:
             f"The store {text!r} is neither a folder nor one of {', '.join(f'{name}://' for name in STORAGES)}."
         )
     signs = "%\\\n\0" if storage.options is None else "%\\\n\0#"  # what follows a # is no part of a URL's path
-    if wrong := next((sign for sign in signs if sign in storage.location), None):
+    if wrong := next((sign for sign in storage.location if sign in signs or "\ud800" <= sign <= "\udfff"), None):
         # deltalake 1.6.6 decodes `%20` in paths as well as in URLs, takes `\` for a slash, and reads another folder; a
-        # path with a line break it reads not at all.
+        # path with a line break, or a byte that is not UTF-8, it reads not at all.
         raise StorePathWrong(f"The path {storage.location!r} of a store cannot contain {wrong!r}; give another folder.")
     return storage

@@ -75,7 +75,7 @@ def test_a_folder_may_have_any_name(tmp_path, put, name):
     assert len(store.collect_garbage(timedelta(0)).files) == 1
 
 
-@pytest.mark.parametrize("name", ["a%20b", "a\\b", "a\nb", "a\0b"])
+@pytest.mark.parametrize("name", ["a%20b", "a\\b", "a\nb", "a\0b", "a\udce9"])
 def test_a_folder_that_the_library_of_tables_takes_for_another_is_refused(tmp_path, name):
     with refused(StorePathWrong):
         Store.open(tmp_path / name, create=True)
