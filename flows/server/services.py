@@ -157,7 +157,8 @@ def _start_worker(pool: str, temporary: Path) -> "subprocess.Popen[bytes]":
     temporary.mkdir()
     shown = {"PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS": "flows.server.worker_log.OneLineHandler"}
     environment = {**os.environ, **shown, "TMPDIR": str(temporary)}
-    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+    # All on our standard error, which is no broken pipe once we have told there of a worker that died of one.
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True)
 
 
 def _end(worker: "subprocess.Popen[bytes]") -> None:

@@ -275,6 +275,13 @@ def test_what_ends_often_is_restarted_after_a_pause(its_time, capsys):
     assert pauses == [60.0]
 
 
+def test_a_worker_writes_where_a_reader_that_is_gone_is_found_out(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(sys, "executable", "echo")
+    services._start_worker("pool", tmp_path / "w").wait()
+    told = capfd.readouterr()
+    assert (told.out, "prefect worker start --pool pool" in told.err) == ("", True)
+
+
 def test_a_port_that_was_given_is_that_of_the_next_server_too(state, monkeypatch):
     monkeypatch.setattr(services, "OwnServer", lambda _, port=0: SimpleNamespace(port=port or 1))
     assert [services._start_server(state, port).port for port in (0, 4321, 0)] == [1, 4321, 4321]
