@@ -261,7 +261,7 @@ def _bare(lower: str) -> str:
     return re.sub(rf"(?<=..)(?<!sc)(?:our|(?:{'|'.join(_BRITISH)})$)", lambda end: _BRITISH[end[0]], bare)  # not scour
 
 
-_LEMMAS = {_bare(lemma): lemma for form, lemma in _STEM.items() if form != lemma}  # not "even" and "http"
+_LEMMAS = {_bare(stem): stem for form, stem in _STEM.items() if form not in {stem, f"{stem}s"}}  # not "even", "http"
 
 
 def _time(word: str) -> str | None:

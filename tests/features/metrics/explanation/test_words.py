@@ -1394,7 +1394,9 @@ def test_forms_of_one_word_are_no_difference(a, b):
     assert {found.aspect for found in told(a, b).differences} <= REMARKS
 
 
-@pytest.mark.parametrize(("word", "other"), [("shorts", "short"), ("news", "new"), ("leaf", "left"), ("life", "live")])
+@pytest.mark.parametrize(
+    ("word", "other"), [("shorts", "short"), ("news", "new"), ("evening", "even"), ("leaf", "left"), ("life", "live")]
+)
 def test_a_word_that_looks_like_the_form_of_another_has_its_own_stem(word, other):
     assert stem_of(word) != stem_of(other)
 
