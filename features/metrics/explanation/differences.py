@@ -103,6 +103,7 @@ def _negations(told: Told) -> None:
     elif cues[0] and stems[0].isdisjoint(stems[1]):
         # "Without" negates what follows: "not for men with colds", "for men without colds".
         same = texts.in_one_place(cues) or not (all(scopes) or "without" in stems[0] | stems[1])
+        same = same or (any(polar) and not any(nodes))  # the parser reads that they negate the same
         orders = [pairwise([NO_TOKEN, *tokens]) for tokens in texts.tokens]  # "not all", "none"
         cues = [[t for cue, t in orders[n] if t in cues[n] or (cue in cues[n] and _ANY.match(t.lower))] for n in (0, 1)]
         left, right = (spans(told, n, side) for n, side in enumerate(cues))

@@ -372,6 +372,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(r / recommend-01 :ARG1 (e / eat-01 :ARG0 (m / man :ARG0-of (h / have-03 :polarity - :ARG1 (c / cold)))))",
          ('Same frames and roles; a has the negation "not", b has "without": the parser reads that it negates "eat" '
           'in a.')),
+        ("He left without a fight.", "He did not fight and left.",
+         "(l / leave-01 :ARG0 (h / he) :manner (f / fight-01 :polarity - :ARG0 h))",
+         "(a / and :op1 (f / fight-01 :polarity - :ARG0 (h / he)) :op2 (l / leave-01 :ARG0 h))",
+         'Same negations; both negate: "without" in a, "not" in b; "left" has another place.'),
         ("He didn't fail to stop.", "He did not stop.", "(s / stop-01 :ARG0 (h / he))",
          "(s / stop-01 :polarity - :ARG0 (h / he))",
          'Same roles; only b negates "stop" ("not"); only a says "n\'t fail to".'),
