@@ -77,9 +77,9 @@ rebuild rebuilt; rewrite rewrote rewritten; repay repaid; mislead misled; spring
 stung; light lit; sew sewn; slay slew slain; weave wove woven; agree agreed; disagree disagreed; free freed; guarantee
 guaranteed; control controlled controlling; bet bet; burst burst; cast cast; cost cost; cut cut; hit hit; hurt hurt;
 let let; put put; read read; set set; shed shed; shut shut; split split; spread spread; upset upset"""
-_FORMS = f"""{_VERBS}; who whom;
-evening evenings; news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo
-kilos; kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
+_FORMS = f"""{_VERBS}; who whom; evening evenings; inning innings;
+news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
+kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
 gigabyte gb; megabyte mb; pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins;
 second sec secs; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
 he him his himself; she her hers herself; it its itself; i me my mine myself; we
