@@ -57,7 +57,7 @@ def _row(run: Path, store: Path, start: str) -> dict[str, float]:
     """Return the cells of a run: facets on dev pairs, of all corpora and of each, human ratings, and seconds."""
     found = {scores.corpus: scores for scores in by_corpus(run / ENCODER, store, start)}
     row: dict[str, float] = {"facets": found[ALL].mean}
-    row |= {f"{corpus} dev": scores.mean for corpus, scores in found.items() if corpus != ALL}
+    row |= {f"{corpus} facets": scores.mean for corpus, scores in found.items() if corpus != ALL}
     row["above SB-full"] = found[ALL].above
     if (rated := run / "metrics-ratings.json").is_file():
         for each in json.loads(rated.read_text(encoding="utf-8"))["suites"]["ratings"]["rows"]:

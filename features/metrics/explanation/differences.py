@@ -89,8 +89,7 @@ def _negations(told: Told) -> None:
         sure = scope and single and not others and not _is_far(texts, side, more, nodes[side])
         what = f"negates {listed(scope)} ({listed(words)})" if sure else f"has the negation {listed(words)}"
         again = not scope and all(cue.stem in theirs for cue in more)
-        # "Unharmed" may negate as much as "not injured".
-        only = not (again or others or 0 < len(polar[0]) == len(polar[1]))
+        only = not (again or others or 0 < len(polar[0]) == len(polar[1]))  # "unharmed" beside "not injured"
         text = f"{'only ' if only else ''}{SIDES[side]} {what}{' once more' if again else ''}"
         partner = _opposite(texts, more, side) or others
         text += f", {SIDES[1 - side]} has {listed(token.shown for token in partner)}" if partner else ""
