@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from facetflow.arguments import Texts, near, pair_up
 from features.core.errors import RowError
-from features.core.faults import GraphUnusable, NotPenman, UnknownMetric
+from features.core.faults import GraphUnusable, NotPenman, UnknownName
 from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
@@ -40,7 +40,7 @@ NAMES: tuple[str, ...] = METRIC_NAMES
 def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if name not in tuple(METRICS):  # a list, which has no hash, is no name either
-            raise UnknownMetric(f"there is no metric {name!r}; {near(name, METRICS)}")
+            raise UnknownName(f"there is no metric {name!r}; {near(name, METRICS)}")
 
 
 class GraphMetric:

@@ -29,7 +29,6 @@ from features.core.faults import (
     NoProjectFile,
     NotToml,
     UnknownEncoder,
-    UnknownMetric,
     UnknownName,
     WrongValue,
 )
@@ -224,7 +223,7 @@ class Project(_Sections):
         unknown = encoder.unknown_facets(METRIC_NAMES) if isinstance(encoder, S3bertSettings) else []
         if unknown and not self.section(METRIC_STAGE).own:
             choose = f"choose from {', '.join(METRIC_NAMES)}, or add one with `metrics.own`"
-            raise UnknownMetric(
+            raise UnknownName(
                 f"`{key}` has a facet {unknown[0]!r}, which is not a metric; "
                 f"{did_you_mean(unknown[0], METRIC_NAMES, choose)}"
             )

@@ -247,14 +247,6 @@ class UnknownName(SettingsError, code="FF212"):
     """Nothing of that kind has this name: use one in the message."""
 
 
-class UnknownMetric(SettingsError, code="FF213"):
-    """There is no such metric here: use one in the message."""
-
-
-class UnknownLabel(SettingsError, code="FF214"):
-    """No pair or text has this label or aspect: use one in the message."""
-
-
 class UnknownEncoder(SettingsError, code="FF215"):
     """The project has no such encoder: correct the name, or add it under [[encoders]]."""
 

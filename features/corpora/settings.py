@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 
 from features.core.closed import Closed
 from features.core.draws import share_of
-from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownLabel, UnknownName
+from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownName
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
 from features.corpora.dataset import DATASETS, SENTENCES, Dataset, Quotes, Role, TableLayout, TextLayout
@@ -174,7 +174,7 @@ class CorpusSettings(_SourceSettings):
         if given := [name for name in unread if getattr(self, name) not in (None, (), 0, "all")]:
             raise Conflict(f"`{given[0]}` has no effect on a corpus of {record.name!r}: leave it out")
         if record.labels and (unknown := set(self.chosen_labels or ()) - set(record.labels)):
-            raise UnknownLabel(
+            raise UnknownName(
                 f"{record.name!r} has no labels {sorted(unknown)}; use some of {list(record.labels)}, or 'all'"
             )
         return self

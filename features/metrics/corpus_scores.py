@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from features.core.faults import TooFewTexts, UnknownMetric
+from features.core.faults import TooFewTexts, UnknownName
 from features.metrics.arrays import Numbers, Statistics
 from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.metric import Metric, f1
@@ -53,13 +53,13 @@ def choose_metrics(names: Sequence[str], own: Sequence[OwnMetric] = ()) -> dict[
     every: dict[str, AnyMetric] = {**METRICS, **{metric.name: metric for metric in own if metric.reads == "graphs"}}
     metrics = {name: metric for name, metric in every.items() if metric.number is f1}
     if own and not any(metric.name in metrics for metric in own):
-        raise UnknownMetric(
+        raise UnknownName(
             f"no metric of {own[0].file!r} has precision and recall: give one that reads graphs, returns counts "
             "and has number=f1"
         )
     for name in names:
         if name not in metrics:
-            raise UnknownMetric(f"metric {name!r} has no precision and recall; choose from {', '.join(metrics)}")
+            raise UnknownName(f"metric {name!r} has no precision and recall; choose from {', '.join(metrics)}")
     return {name: metrics[name] for name in names} or metrics
 
 

@@ -21,7 +21,6 @@ from features.core.faults import (
     NotAnEncoder,
     NotTexts,
     OutOfRange,
-    UnknownMetric,
     UnknownModel,
     UnknownName,
     UnknownTable,
@@ -292,7 +291,7 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.for_mteb(""), UnknownName),
         (lambda encoder: encoder.for_mteb(encoder.facets[0]), UnknownName),
         (lambda _: facetflow.load_encoder(""), NotAnEncoder),  # of a variable that is not set
-        (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownMetric),
+        (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownName),
         (lambda _: facetflow.parse_amr("a", model=Path("none")), UnknownModel),
         (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),
         (lambda encoder: encoder.encode("a", batch_size=True), OutOfRange),

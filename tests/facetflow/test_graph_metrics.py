@@ -8,7 +8,7 @@ from sentences import refused
 
 import facetflow
 from facetflow import metrics
-from features.core.faults import CannotPair, NotPenman, NotTexts, OutOfRange, UnknownMetric
+from features.core.faults import CannotPair, NotPenman, NotTexts, OutOfRange, UnknownName
 from features.metrics.registry import METRICS
 
 DOG, CAT = "(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))"
@@ -68,11 +68,11 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(lambda: facetflow.smatch([DOG], [DOG, CAT]), CannotPair, id="lengths"),
         pytest.param(lambda: facetflow.smatch([DOG, None], DOG), NotTexts, id="no string"),
         pytest.param(lambda: facetflow.smatch(np.array(DOG), DOG), NotTexts, id="array without dimensions"),
-        pytest.param(lambda: metrics.metric("smtch"), UnknownMetric, id="unknown metric"),
-        pytest.param(lambda: facetflow.GraphMetric("smtch"), UnknownMetric, id="unknown metric made by hand"),
-        pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownMetric, id="unknown metric of several"),
-        pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownMetric, id="no name of a metric"),
-        pytest.param(lambda: metrics.wlk.corpus([DOG], [CAT]), UnknownMetric, id="no counts"),
+        pytest.param(lambda: metrics.metric("smtch"), UnknownName, id="unknown metric"),
+        pytest.param(lambda: facetflow.GraphMetric("smtch"), UnknownName, id="unknown metric made by hand"),
+        pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownName, id="unknown metric of several"),
+        pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownName, id="no name of a metric"),
+        pytest.param(lambda: metrics.wlk.corpus([DOG], [CAT]), UnknownName, id="no counts"),
         pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], resamples="9"), OutOfRange, id="resamples as text"),
         pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], seed=-1), OutOfRange, id="seed below 0"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from generated import write_backbone
 from sentences import told
 
-from features.core.faults import StageOff, UnknownMetric
+from features.core.faults import StageOff, UnknownName
 from features.metrics.own import MetricFile, OwnMetrics
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
@@ -175,7 +175,7 @@ def test_measure_and_score_take_the_file_too(tmp_path, blocks, capsys, refuses):
     said = capsys.readouterr().out
     assert ["modality", "50.00", "50.00", "50.00"] in [line.split()[:4] for line in said.splitlines()]
     file.write_text(blocks["python"][1])
-    refuses(UnknownMetric, "score", str(gold), str(parsed), "--metric-file", str(file))
+    refuses(UnknownName, "score", str(gold), str(parsed), "--metric-file", str(file))
 
     file.write_text(blocks["python"][0])
     gold.write_text(CAN.replace("# ::snt", "#") + MUST)

@@ -13,7 +13,6 @@ from features.core.faults import (
     NoTrainingData,
     OutOfRange,
     RepeatedValue,
-    UnknownLabel,
     UnknownName,
     WrongValue,
 )
@@ -262,7 +261,7 @@ class PairSettings(TunedSettings):
     def _check_labels(self, labels: Collection[str]) -> None:
         """Check that every label occurs in the training pairs."""
         if unknown := [name for name in self.labels if name not in labels]:
-            raise UnknownLabel(
+            raise UnknownName(
                 f"`labels` of the encoder {self.name!r} names {unknown[0]!r}, which no training pair has; there are: "
                 f"{', '.join(labels) or 'none'}."
             )
@@ -271,7 +270,7 @@ class PairSettings(TunedSettings):
         """Return which of the labels of the training pairs is the positive one."""
         label = self.positive_among(labels)
         if label is None:
-            raise UnknownLabel(
+            raise UnknownName(
                 f"No training pair of the encoder {self.name!r} has the label {self._positive_in_words}; set it to one "
                 f"of: {', '.join(labels)}."
             )

@@ -24,7 +24,6 @@ from features.core.faults import (
     UnknownForm,
     UnknownFormat,
     UnknownKey,
-    UnknownLabel,
     UnknownName,
     WrongValue,
 )
@@ -294,7 +293,7 @@ def test_an_evaluation_set_with_a_bad_row_or_without_scores_is_refused(tmp_path)
         ({"dataset": "stsb"}, EmptySetting),
         ({"dataset": "stsb", "files": {"train": "a"}, "seed": 1}, UnknownKey),
         ({"dataset": "stsb", "files": {"valid": "a"}}, WrongValue),
-        ({"dataset": "snli", "files": {"train": "a"}, "labels": ["entails"]}, UnknownLabel),
+        ({"dataset": "snli", "files": {"train": "a"}, "labels": ["entails"]}, UnknownName),
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0, "sentence_b": "b"}}, Conflict),
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"sentence_a": 0}}, Conflict),
         ({"dataset": "pairs", "files": {"train": "a"}, "columns": {"text": "b"}}, WrongValue),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import OutOfRange, TooFewTexts, UnknownMetric
+from features.core.faults import OutOfRange, TooFewTexts, UnknownName
 from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.corpus_scores import as_table, choose_metrics, score_corpus
 from features.metrics.registry import METRICS
@@ -87,7 +87,7 @@ def test_what_makes_no_sense_is_refused():
         Bootstrap(resamples=-1)
     with refused(OutOfRange):
         Bootstrap(confidence=1.0)
-    with refused(UnknownMetric):
+    with refused(UnknownName):
         choose_metrics(["smatch", "wlk"])
 
 

@@ -356,7 +356,7 @@ def test_rows_that_are_no_judgement_are_told_with_the_reason(tmp_path, capfd):
         ),
         (
             'aspects = ["topic"]\ncorpora = ["other"]',
-            "names 'topic', in which no text has a label; there are: mood (FF214).",
+            "names 'topic', in which no text has a label; there are: mood (FF212).",
         ),
         ("", "the texts have labels in 3 aspects (area, mood, topic): name one in `aspects` of the encoder 'mine'"),
     ],

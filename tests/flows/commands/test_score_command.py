@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sentences import told
 
-from features.core.faults import IdsDiffer, NotParallel, UnknownMetric, Usage
+from features.core.faults import IdsDiffer, NotParallel, UnknownName, Usage
 from flows.command_line import run
 
 BOY = "(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -125,4 +125,4 @@ def test_errors_are_one_sentence(files, tmp_path, capsys):
     assert run(["score", *files, "--metrics", "wlk"]) == 1
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert told(said[1], UnknownMetric)
+    assert told(said[1], UnknownName)

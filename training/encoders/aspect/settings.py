@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName
 from features.core.wording import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings
 
@@ -129,7 +129,7 @@ class AspectSettings(TunedSettings):
         """Return the settings with the aspects filled in from those in which texts have labels, sorted."""
         if unknown := [name for name in self.aspects if name not in aspects]:
             there_are = did_you_mean(unknown[0], aspects, f"there are: {', '.join(aspects) or 'none'}")
-            raise UnknownLabel(
+            raise UnknownName(
                 f"`aspects` of the encoder {self.name!r} names {unknown[0]!r}, in which no text has a label; "
                 f"{there_are}."
             )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import UnknownLabel
+from features.core.faults import UnknownName
 from features.stages.srl import SRL_STAGE
 from training.encoders.settings import PairSettings
 from training.loop.settings import LoopSettings
@@ -63,5 +63,5 @@ class PasSettings(PairSettings):
         if not self.harmed:
             self._refuse("harmed is 0, so no span is corrupted as {} says", "harm")
         if self.labels and self.positive_among(self.labels) is None:
-            raise UnknownLabel(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
+            raise UnknownName(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
         return self

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import Conflict, OutOfRange, UnknownLabel
+from features.core.faults import Conflict, OutOfRange, UnknownName
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.encoders.settings import BY_POSITIVE, PairSettings
 from training.loop.settings import LoopSettings
@@ -83,7 +83,7 @@ class RgcnSettings(PairSettings):
             # The usual one is of inference pairs: pairs of another kind need not have it.
             if self.negative_label not in (*counts, type(self).model_fields["negative_label"].default):
                 others = ", ".join(label for label in counts if label != positive)
-                raise UnknownLabel(
+                raise UnknownName(
                     f"`negative_label` of the encoder {self.name!r} is {self.negative_label!r}, which no training pair "
                     f"has; {f'name one of: {others}, or ' if others else ''}leave it out."
                 )
@@ -130,5 +130,5 @@ class RgcnSettings(PairSettings):
             if self.choose_by in BY_POSITIVE:
                 raise Conflict(f'choose_by = "{self.choose_by}" needs a classifier: set objective = "softmax"')
         elif self.choose_by in BY_POSITIVE and self.labels and self.positive_among(self.labels) is None:
-            raise UnknownLabel(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
+            raise UnknownName(f"labels, {list(self.labels)!r}, lack {self._positive_in_words}: set it to one of them")
         return self

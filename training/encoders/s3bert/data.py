@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.faults import Conflict, NoTrainingData, UnknownMetric, UnknownName
+from features.core.faults import Conflict, NoTrainingData, UnknownName
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import FILE_NAME, FacetLayout
 from training.encoders.s3bert.settings import S3bertSettings
@@ -38,7 +38,7 @@ def check_pairs(data: MeasuredPairs, settings: S3bertSettings) -> None:
     """Check that there are pairs to train on among all pairs."""
     check_corpora(settings, data)
     if unknown := settings.unknown_facets(data.metric_names):
-        raise UnknownMetric(
+        raise UnknownName(
             f"the pairs were not measured with {unknown[0]!r}, a facet of the encoder {settings.name!r}; "
             f"there are {', '.join(data.metric_names)}: correct the name, or build the features again"
         )

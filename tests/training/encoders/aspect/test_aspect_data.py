@@ -11,7 +11,6 @@ from features.core.faults import (
     OutOfRange,
     RepeatedValue,
     SplitsOverlap,
-    UnknownLabel,
     UnknownName,
     WrongValue,
 )
@@ -45,7 +44,7 @@ def plan(data, chosen):
 @pytest.mark.parametrize(
     ("rows", "given", "error"),
     [
-        (many(4, "xy"), {"aspects": ["area"]}, UnknownLabel),
+        (many(4, "xy"), {"aspects": ["area"]}, UnknownName),
         (many(4, "xy"), {"corpora": ["wiki"]}, UnknownName),
         ([*many(4, "xy"), *many(4, "pq", "area")], {"aspects": []}, Conflict),
         (many(4, "xy"), {"aspects": [], "combine": "union"}, Conflict),

@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel, WrongValue
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
 from training.encoders.pas.settings import PasSettings
 
 
@@ -20,7 +20,7 @@ from training.encoders.pas.settings import PasSettings
         ({"layers": 1}, OutOfRange),
         ({"labels": ["1", "1"]}, RepeatedValue),
         ({"labels": ["1"]}, OutOfRange),
-        ({"labels": ["a", "b"]}, UnknownLabel),
+        ({"labels": ["a", "b"]}, UnknownName),
         ({"classifier": ["u", "u"]}, RepeatedValue),
         ({"classifier": ["u-v"]}, WrongValue),
         ({"classifier": []}, WrongValue),

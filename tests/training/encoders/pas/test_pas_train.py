@@ -22,7 +22,6 @@ from features.core.faults import (
     OutOfRange,
     ReleaseLacks,
     SplitsOverlap,
-    UnknownLabel,
     UnknownName,
 )
 from features.parsers.settings import SrlSettings
@@ -229,7 +228,7 @@ def test_a_label_that_means_yes_is_positive_where_no_pair_has_the_default(judged
     settings = resolved(pairs)
     assert (settings.labels, settings.positive_label) == (("Yes", "no"), "Yes")
     assert PasSettings(labels=["Yes", "no"]).positive_label == "1"
-    with refused(UnknownLabel):
+    with refused(UnknownName):
         resolved(pairs, positive_label="maybe")
 
 
@@ -249,8 +248,8 @@ def also_on_dev(judged, *labels):
     ("change", "given", "error"),
     [
         (lambda data: changed(data, "label", "neutral"), {}, NothingToLearn),
-        (None, {"labels": ["yes", "entailment"]}, UnknownLabel),
-        (None, {"positive_label": "1"}, UnknownLabel),
+        (None, {"labels": ["yes", "entailment"]}, UnknownName),
+        (None, {"positive_label": "1"}, UnknownName),
         (None, {"corpora": ["qqp"]}, UnknownName),
         (None, {"splits": ["test", "dev"]}, NoTrainingData),
         (None, {"training_share": 1e-6}, NothingToLearn),

@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownLabel, WrongValue
+from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
 from training.encoders.rgcn.settings import RgcnSettings
 
 
@@ -31,7 +31,7 @@ from training.encoders.rgcn.settings import RgcnSettings
         ({"classifier": ["u", "u"]}, RepeatedValue),
         ({"objective": "distillation", "classifier": ["|u-v|"]}, Conflict),
         ({"objective": "multiple_negatives", "choose_by": "f1"}, Conflict),
-        ({"choose_by": "f1", "labels": ["a", "b"]}, UnknownLabel),
+        ({"choose_by": "f1", "labels": ["a", "b"]}, UnknownName),
         ({"graph_layers": 0, "bases": 4}, Conflict),
         ({"graph_layers": 0, "graph_dropout": 0.1}, Conflict),
         ({"graph": False, "parser": "en_core_web_sm"}, Conflict),

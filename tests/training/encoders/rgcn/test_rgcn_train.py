@@ -19,7 +19,6 @@ from features.core.faults import (
     ReleaseLacks,
     SplitsOverlap,
     TooFewTexts,
-    UnknownLabel,
     UnknownName,
 )
 from features.models import locate
@@ -310,10 +309,10 @@ def test_trees_of_a_pipeline_of_the_same_name_with_other_weights_are_refused(job
     ("given", "error"),
     [
         ({"corpora": ["snli"]}, UnknownName),
-        ({"labels": ["entailment", "maybe"]}, UnknownLabel),
+        ({"labels": ["entailment", "maybe"]}, UnknownName),
         ({"splits": ["learn", "dev"]}, NoTrainingData),
-        ({"objective": "multiple_negatives", "positive_label": "yes"}, UnknownLabel),
-        ({"objective": "multiple_negatives", "negative_label": "contradicts"}, UnknownLabel),
+        ({"objective": "multiple_negatives", "positive_label": "yes"}, UnknownName),
+        ({"objective": "multiple_negatives", "negative_label": "contradicts"}, UnknownName),
     ],
     ids=["corpus", "label", "split", "positive", "negative"],
 )

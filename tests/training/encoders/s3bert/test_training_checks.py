@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import NoTrainingData, UnknownMetric, UnknownName
+from features.core.faults import NoTrainingData, UnknownName
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.data import DrawnPairs, check_pairs, warn_of_little
 from training.encoders.s3bert.settings import Finish, S3bertSettings
@@ -23,10 +23,10 @@ from training.encoders.s3bert.settings import Finish, S3bertSettings
         ({"layer_corpora": ("rigth",)}, UnknownName),
         ({"layer_shares": {"rigth": 0.5}}, UnknownName),
         ({"finish": Finish(steps=1, layer_corpora=("rigth",))}, UnknownName),
-        ({"finish": Finish(steps=1, ordering=0.1, ordered_facets=("smash",))}, UnknownMetric),
+        ({"finish": Finish(steps=1, ordering=0.1, ordered_facets=("smash",))}, UnknownName),
         ({"splits": ("training", "dev")}, NoTrainingData),
         ({"corpora": ("left",), "splits": ("t", "dev")}, NoTrainingData),
-        ({"facets": ("smash",)}, UnknownMetric),
+        ({"facets": ("smash",)}, UnknownName),
         ({"kinds": ("neighbour",)}, NoTrainingData),
     ],
 )
