@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import NotFinite
+from features.core.faults import EncoderDamaged
 from training.similarity import TINY
 
 Similarities = Callable[[slice], NDArray[np.float32]]
@@ -35,7 +35,7 @@ class Nearest(NamedTuple):
 def require_finite(vectors: NDArray[np.float32], encoder: Path | None = None) -> NDArray[np.float32]:
     """Return embeddings if all are finite numbers; else raise a ModelError, which names the folder of their encoder."""
     if not np.isfinite(vectors).all():
-        raise NotFinite(
+        raise EncoderDamaged(
             f"the encoder{'' if encoder is None else f' {str(encoder)!r}'} gives embeddings that are not finite: it is "
             "damaged; delete its folder, then train or pull it again"
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from features import models
-from features.core.faults import ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
+from features.core.faults import ModelUnfit, NotThisModel, OutputOverwrites, UploadFailed
 from features.core.file_errors import first_line
 from features.models.cache import model_files
 from features.models.records import Hub, Wheel, is_hub_name
@@ -37,7 +37,7 @@ def write_folder(encoder: Path, folder: Path, name: str | None = None, base: Pat
     the start model begins at `base`.
     """
     if not (encoder / TRAINING_FILE).is_file() or not (encoder / CARD).is_file():
-        raise NotAnEncoder(
+        raise NotThisModel(
             f"{str(encoder)!r} has no {TRAINING_FILE} or no {CARD}, so its training data and their terms are unknown; "
             "publish an encoder that facetflow trained"
         )

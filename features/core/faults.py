@@ -392,15 +392,11 @@ class ModelNotPulled(ModelError, code="FF402"):
 
 
 class ModelDamaged(ModelError, code="FF403"):
-    """A model's files are missing or damaged: pull or install it again."""
+    """A model's files are missing, damaged or not the pinned ones: pull or install it again."""
 
 
 class NotThisModel(ModelError, code="FF404"):
-    """A folder holds another kind of model: name the right one."""
-
-
-class NotAnEncoder(ModelError, code="FF405"):
-    """A folder holds no encoder: name that of an encoder or run."""
+    """A folder holds another kind of model, or none: name the right one."""
 
 
 class LibraryMissing(ModelError, code="FF406"):
@@ -412,15 +408,11 @@ class ModelNotLoaded(ModelError, code="FF407"):
 
 
 class ModelUnfit(ModelError, code="FF408"):
-    """A model lacks a component: give one that has it."""
+    """A model lacks a component, or the layers or pooling that are set: give one that has them."""
 
 
 class DownloadFailed(ModelError, code="FF409"):
     """A model cannot be downloaded: check the network, or give a file."""
-
-
-class ArchiveWrong(ModelError, code="FF410"):
-    """A download is damaged, or not the pinned file: download it again."""
 
 
 class ArchiveUnsafe(ModelError, code="FF411"):
@@ -448,7 +440,7 @@ class RunGone(ModelError, code="FF416"):
 
 
 class EncoderDamaged(ModelError, code="FF417"):
-    """Files of an encoder are missing or damaged: delete its folder, and train it again."""
+    """An encoder lacks files, or is damaged: delete its folder, and train it again."""
 
 
 class CannotExplain(ModelError, code="FF418"):
@@ -467,20 +459,12 @@ class OtherParser(ModelError, code="FF421"):
     """The parser or tagger differs from the training's: install that one, or train again."""
 
 
-class BackboneUnfit(ModelError, code="FF422"):
-    """A backbone lacks the layers or pooling that are set: choose another."""
-
-
 class NoEncoderForAspect(ModelError, code="FF423"):
     """No encoder, or several, are for the aspect: name one with `--encoder`, or train one."""
 
 
 class WrongRoute(ModelError, code="FF424"):
     """The encoder was not trained for the aspect, or for several: name one of its own."""
-
-
-class NotFinite(ModelError, code="FF425"):
-    """Embeddings are not finite: delete the encoder's folder, and train it again."""
 
 
 class UploadFailed(ModelError, code="FF426"):

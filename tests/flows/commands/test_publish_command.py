@@ -6,7 +6,7 @@ import pytest
 import yaml
 from sentence_transformers import SentenceTransformer
 
-from features.core.faults import Conflict, ModelUnfit, NotAnEncoder, OutputOverwrites, UploadFailed
+from features.core.faults import Conflict, ModelUnfit, NotThisModel, OutputOverwrites, UploadFailed
 from flows.command_line import run
 from training.encoders.running import write_card
 
@@ -120,7 +120,7 @@ def test_nothing_is_uploaded_by_mistake(encoder, options, refuses, tmp_path):
 def test_what_runs_code_or_has_no_record_is_not_published(encoder, word_encoder, refuses, tmp_path):
     (encoder / "classifier.pt").write_bytes(b"")
     refuses(ModelUnfit, "publish", "--encoder", "./encoder", "-o", "out")
-    refuses(NotAnEncoder, "publish", "--encoder", str(word_encoder), "-o", "out")
+    refuses(NotThisModel, "publish", "--encoder", str(word_encoder), "-o", "out")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/notes.txt").write_text("mine")
     (encoder / "classifier.pt").unlink()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
-from features.core.faults import BackboneUnfit, OutOfRange
+from features.core.faults import ModelUnfit, OutOfRange
 from training.encoders import backbone as backbone_module
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, ends_of_pieces
@@ -205,7 +205,7 @@ def test_more_layers_than_there_are_is_an_error(tiny_encoder):
 
 def test_a_model_without_layers_is_an_error(backbone):
     backbone.transformer.config.num_hidden_layers = 7
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         Backbone(backbone.model, backbone.settings, torch.float32)
 
 

@@ -14,7 +14,7 @@ from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import Pooling
 from sentences import refused
 
-from features.core.faults import BackboneUnfit, EncoderDamaged, LibraryMissing
+from features.core.faults import EncoderDamaged, LibraryMissing, ModelUnfit
 from features.parsers.devices import resolve_device
 from features.parsers.light import LightEncoder
 from training.encoders.loading import load_encoder, load_reader, load_start
@@ -156,13 +156,13 @@ def test_the_private_call_of_sentence_transformers_takes_classes_that_exist_here
 def test_a_start_model_that_cuts_its_embeddings_is_refused(tiny_encoder, tmp_path):
     SentenceTransformer(str(tiny_encoder), device="cpu", truncate_dim=16).save_pretrained(str(tmp_path))
     assert load_encoder(tmp_path, device="cpu").encode("a cat").shape == (16,)
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         load_start(tmp_path, "mine", device="cpu")
 
 
 @pytest.mark.parametrize("kind", ["pas", "rgcn"])
 def test_a_backbone_that_reads_trees_or_spans_is_refused(kind):
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         load_start(STORED / kind / "encoder", "mine", device="cpu")
 
 

@@ -9,7 +9,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
-from features.core.faults import NotFinite
+from features.core.faults import EncoderDamaged
 from training.data.parses import Parses
 from training.evaluation.models import Embedder, ParseCaches, Shared, reuse_parses
 from training.modules.parsing_transformer import ParsingTransformer
@@ -83,5 +83,5 @@ def test_models_of_an_encoder_are_gone_when_those_of_the_next_are_loaded(tiny_en
 def test_embeddings_that_are_not_finite_are_not_scored(tiny_encoder, monkeypatch):
     embed = Embedder(tiny_encoder, "the encoder")
     monkeypatch.setattr(embed.model, "encode", lambda texts, **_: np.full((len(texts), 2), np.nan, np.float32))
-    with refused(NotFinite):
+    with refused(EncoderDamaged):
         embed(["a cat"])

@@ -10,7 +10,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from sentences import refused
 
 import facetflow
-from features.core.faults import BackboneUnfit, EncoderDamaged, OtherParser
+from features.core.faults import EncoderDamaged, ModelUnfit, OtherParser
 from features.models import locate
 from features.parsers.dependencies import load
 from features.parsers.settings import DependencySettings
@@ -174,7 +174,7 @@ def test_word_vectors_are_those_of_the_layer_that_was_asked_for(tiny_encoder, pa
     states = transformer.model(input_ids=features["input_ids"], output_hidden_states=True).hidden_states
     torch.testing.assert_close(words_of(features), states[-2])
     torch.testing.assert_close(features["token_embeddings"], states[-1])
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         ParsingTransformer(str(tiny_encoder), words_below=3, **given)
 
 

@@ -17,8 +17,8 @@ from features.core.faults import (
     FileEmpty,
     NoEncoder,
     NoEncoderForAspect,
-    NotAnEncoder,
     NotText,
+    NotThisModel,
     RunGone,
     UnknownForm,
     UnknownFormat,
@@ -116,12 +116,12 @@ def test_an_encoder_is_named_by_its_run_by_its_folder_or_by_that_of_its_run(runs
 def test_without_a_project_or_with_a_folder_of_something_else_it_is_said_what_to_do(tmp_path):
     with refused(NoEncoder):
         choose_encoder(None, None, "animal")
-    with refused(NotAnEncoder):
+    with refused(NotThisModel):
         choose_encoder(None, str(tmp_path), None)
     with refused(NoEncoder):
         choose_encoder(None, str(tmp_path / "current"), None)  # before a promotion
     (tmp_path / "current").mkdir()
-    with refused(NotAnEncoder):
+    with refused(NotThisModel):
         choose_encoder(None, str(tmp_path / "current"), None)
 
 

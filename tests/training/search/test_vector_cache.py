@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sentences import refused
 
-from features.core.faults import NotFinite
+from features.core.faults import EncoderDamaged
 from training.search import vectors
 from training.search.vectors import FOLDER, cached_vectors
 
@@ -174,6 +174,6 @@ def test_files_of_others_stay_where_the_folder_leads_to_theirs(search, tmp_path,
 
 
 def test_embeddings_that_are_not_finite_are_refused_and_not_cached(tmp_path, word_encoder):
-    with refused(NotFinite):
+    with refused(EncoderDamaged):
         cached_vectors(tmp_path, word_encoder, None, ["a"], lambda _: [np.array([[np.nan, 1]], np.float32)])
     assert parts_in(tmp_path) == []

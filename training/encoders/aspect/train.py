@@ -24,7 +24,7 @@ from sentence_transformers.base.modules import Dense, Normalize, Router
 from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor, nn
 
-from features.core.faults import BackboneUnfit, NameNotAllowed
+from features.core.faults import ModelUnfit, NameNotAllowed
 from training.data.labelled_texts import LabelledTexts
 from training.data.shared_labels import SharedLabels
 from training.data.triplets import Triplets, in_batch_mask, same_text_mask
@@ -241,7 +241,7 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     """Return the encoder before training; each route, if there are any, gives the embeddings of the backbone.
 
     Raises:
-        BackboneUnfit: as `load_start`; when `pooling` is set, and the backbone has none to replace; when it has routes.
+        ModelUnfit: as `load_start`; when `pooling` is set, and the backbone has none to replace; when it has routes.
         NameNotAllowed: when torch does not allow the name of a route.
     """
     model = load_start(folder, settings.backbone, device=device)
@@ -251,14 +251,14 @@ def start_model(folder: Path, settings: AspectSettings, routes: Sequence[str], d
     model.max_seq_length = min(settings.max_tokens, longest)
     modules = list(model)
     if routes and any(isinstance(module, Router) for module in modules):
-        raise BackboneUnfit(
+        raise ModelUnfit(
             f"the backbone {settings.backbone!r} has routes already: choose another one for the encoder "
             f'{settings.name!r}, which has combine = "routes"'
         )
     if settings.pooling is not None:
         positions = [position for position, module in enumerate(modules) if isinstance(module, Pooling)]
         if not positions:
-            raise BackboneUnfit(
+            raise ModelUnfit(
                 f"the backbone {settings.backbone!r} has no pooling to replace by {settings.pooling!r}; leave "
                 f"`pooling` of the encoder {settings.name!r} out"
             )

@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Router
 from sentences import refused
 
-from features.core.faults import BackboneUnfit, NameNotAllowed
+from features.core.faults import ModelUnfit, NameNotAllowed
 from training.data.triplets import TripletMaker, in_batch_mask, same_text_mask
 from training.encoders.aspect.data import learnt_from, plan_lessons
 from training.encoders.aspect.train import AspectTask, position_of_layers, start_model
@@ -244,7 +244,7 @@ def test_a_route_cannot_have_a_name_that_torch_takes(job, tiny_encoder, name):
 def test_a_backbone_with_routes_gets_no_others(make, tmp_path):
     _, task = make(aspects=["animal", "place"], combine="routes")
     task.backbone.model.save_pretrained(str(tmp_path), create_model_card=False)
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         start_model(tmp_path, task.settings, ["animal", "country"], "cpu")
 
 

@@ -14,7 +14,7 @@ from sentences import refused
 from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import (
-    BackboneUnfit,
+    ModelUnfit,
     NothingToLearn,
     NoTrainingData,
     OtherParser,
@@ -123,7 +123,7 @@ def test_what_is_embedded_in_training_is_what_the_saved_encoder_makes_of_plain_t
 
 def test_a_backbone_of_other_modules_is_refused():
     routes = Path(__file__).parents[2] / "evaluation" / "stored" / "routes" / "encoder"
-    with refused(BackboneUnfit):
+    with refused(ModelUnfit):
         start_model(routes, PasSettings(spans="none"), None)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sentences import refused
 
-from features.core.faults import CannotExplain, EmptyText, EncoderDamaged, NotFinite
+from features.core.faults import CannotExplain, EmptyText, EncoderDamaged
 from features.graphs.graph import decode
 from features.metrics.explanation.pair import explain_graphs
 from training.encoders.input_length import count_cut, longest_input
@@ -54,7 +54,7 @@ def test_an_explanation_is_read_off_the_embeddings(encoder):
 
 def test_an_encoder_whose_weights_are_no_numbers_explains_nothing():
     damaged = SimpleNamespace(encode=lambda texts, **_: np.full((len(texts), 2), np.nan, np.float32))
-    with refused(NotFinite):
+    with refused(EncoderDamaged):
         explain_with(damaged, plan_layout(["a"], width=1, dimension=2), [("two cats look", "a cat looks")])
 
 
