@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from features.core.faults import CannotPair, NotTexts, OutOfRange
+from features.core.faults import NotParallel, NotTexts, OutOfRange
 from features.core.wording import clipped, did_you_mean
 
 Texts = Iterable[str]
@@ -57,7 +57,7 @@ def pair_up(a: str | Texts, b: str | Texts, what: str = "text") -> tuple[list[st
     elif one_right and not one_left:
         right *= len(left)
     if len(left) != len(right):
-        raise CannotPair(
+        raise NotParallel(
             f"{len(left)} and {len(right)} {what}s cannot be paired; give two lists of the same length, or one {what} "
             "and a list"
         )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from facetflow.arguments import Texts, near, pair_up
 from features.core.errors import RowError
-from features.core.faults import GraphUnusable, NotPenman, UnknownName
+from features.core.faults import GraphUnusable, UnknownName
 from features.core.types import RejectCode
 from features.graphs.batch import GraphBatch
 from features.graphs.graph import AmrGraph, decode
@@ -190,7 +190,7 @@ def _decode(text: str, which: str) -> AmrGraph:
     except RowError as error:
         if error.code is RejectCode.TOO_MANY_NODES:
             raise GraphUnusable(f"{which} cannot be compared: {error.message}") from error
-        raise NotPenman(f"{which} is not valid PENMAN: {error.message}") from error
+        raise GraphUnusable(f"{which} is not valid PENMAN: {error.message}") from error
 
 
 def _vectors(graphs: GraphBatch, names: Sequence[str]) -> LabelVectors:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from features import models
 from features.core.durable import file_sha256
 from features.core.errors import InputError, ModelError
-from features.core.faults import FileChanged, StageOff, UnknownName
+from features.core.faults import Conflict, FileChanged, UnknownName
 from features.core.file_errors import clear_errors
 from features.core.files import changed
 from features.core.leftovers import scratch
@@ -106,7 +106,7 @@ def check(project: Project, store: StoreReader) -> None:
     """Refuse, before rows are read, stages that cannot be made, and encoders for which nothing would be."""
     made = {stage.name for stage in _stages(project, _prepared(project))}
     if project.neighbours and EMBEDDING_STAGE.name not in made:
-        raise StageOff(
+        raise Conflict(
             f"`neighbours` of the corpus {next(iter(project.neighbours))!r} are drawn from embeddings, which this "
             "project does not make: leave it out, or set `enabled = true` in [embeddings]."
         )

@@ -7,7 +7,7 @@ stage off, and with it what only it would read.
 
 from collections.abc import Mapping, Sequence
 
-from features.core.faults import StageOff
+from features.core.faults import Conflict
 from features.corpora.settings import CorpusSettings
 from features.stages.registry import STAGES
 from features.store.scope import Reading, Wanted
@@ -44,7 +44,7 @@ def stages_of(
             continue
         reads = (*stage.reads, *(reads_also or {}).get(stage.name, ()))
         if lacking := [table for table in reads if table in off]:
-            raise StageOff(
+            raise Conflict(
                 f"[{stage.name}] reads {lacking[0]!r}, which the project file switches off: remove `enabled = false` "
                 f"from [{lacking[0]}], or set it in [{stage.name}] too."
             )

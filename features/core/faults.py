@@ -96,23 +96,15 @@ class RowWrong(InputError, code="FF117"):
 
 
 class NotParallel(InputError, code="FF118"):
-    """Parallel files differ: give one line or block a pair."""
-
-
-class IdsDiffer(InputError, code="FF119"):
-    """Graphs cannot be paired by their ids: give the same unique ids on both sides."""
+    """Two sides cannot be paired: give as many on both, or the same unique ids."""
 
 
 class SplitUnclear(InputError, code="FF120"):
     """Nothing says which row is in which split: give each split files."""
 
 
-class NotPenman(InputError, code="FF121"):
-    """A graph is not valid PENMAN: correct it at the line and column."""
-
-
 class GraphUnusable(InputError, code="FF122"):
-    """A graph cannot be compared: mend what the message names."""
+    """A graph is not valid PENMAN, or cannot be compared: mend what the message names."""
 
 
 class NotTexts(InputError, code="FF123"):
@@ -123,20 +115,12 @@ class EmptyText(InputError, code="FF124"):
     """A text is empty: give one, or leave it out."""
 
 
-class CannotPair(InputError, code="FF125"):
-    """The sides differ in number, or lack a pair: give as many on both."""
-
-
 class TooFewTexts(InputError, code="FF126"):
     """There are too few texts or graphs: give more."""
 
 
-class MetricFileWrong(InputError, code="FF127"):
-    """A metric file cannot be run, or has no metric: mend it, or its path."""
-
-
 class MetricWrong(InputError, code="FF128"):
-    """An own metric returned what it must not: mend it, or its declaration."""
+    """An own metric cannot be run, or returned what it must not: mend it, its path or its declaration."""
 
 
 class VectorsWrong(InputError, code="FF129"):
@@ -267,10 +251,6 @@ class ScheduleWrong(SettingsError, code="FF219"):
     """A schedule is no cron expression, or never comes: write five fields, such as "0 2 * * *"."""
 
 
-class StageOff(SettingsError, code="FF220"):
-    """A stage reads one that is switched off: enable both or neither."""
-
-
 class PlanWrong(SettingsError, code="FF221"):
     """A recipe is not JSON: give numbers, texts, lists and tables."""
 
@@ -336,11 +316,7 @@ class UnknownShard(StoreError, code="FF310"):
 
 
 class RowsWrong(StoreError, code="FF311"):
-    """Rows of a shard do not fit their table: mend the stage."""
-
-
-class RowsLost(StoreError, code="FF312"):
-    """A stage lost or repeated rows: mend it."""
+    """Rows of a shard do not fit their table, or were lost or repeated: mend the stage."""
 
 
 class CommitRefused(StoreError, code="FF313"):

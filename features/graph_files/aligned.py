@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from features.core.faults import CannotPair, GraphUnusable
+from features.core.faults import GraphUnusable, OutOfRange
 from features.core.files import short_name, source_name
 from features.core.outputs import Formats
 from features.core.pages import render, tell_date
@@ -59,11 +59,12 @@ def align_files(
     Files are paired as by `pair_files`; of the pairs, `count` (all when None) are taken, from number `start` on.
 
     Raises:
-        InputError: as `pair_files`; or there is no pair with the number `start`.
+        InputError: as `pair_files`.
+        SettingsError: there is no pair with the number `start`.
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
-        raise CannotPair(
+        raise OutOfRange(
             f"pair {start} does not exist: {source_name(first)} has {counted(len(files), 'graph')}; give a smaller "
             "--start."
         )

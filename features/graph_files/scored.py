@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from features.core.errors import RowError
-from features.core.faults import GraphUnusable, IdsDiffer, MetricWrong, NotPenman
+from features.core.faults import GraphUnusable, MetricWrong, NotParallel
 from features.core.files import source_name
 from features.graph_files.paired import BY_POSITION, faults_of, read_both, require_parallel
 from features.graphs.batch import GraphBatch
@@ -63,7 +63,7 @@ def score_files(
     wrong = faults_of((*expected, *parses))
     graphs = [block.graph for block in expected]
     if not any(graphs):
-        raise NotPenman(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
+        raise GraphUnusable(f"no graph of {source_name(gold)} can be read: {wrong[0]}")
     context = {"pairing": pairing}
     scores = score_pairs(
         graphs, [parses[index].graph for index in order], chosen, bootstrap, drop_wiki=drop_wiki, context=context
@@ -153,7 +153,7 @@ def _partners(
     for path, names in zip(paths, ids, strict=True):
         name, times = Counter(names).most_common(1)[0]
         if times > 1:
-            raise IdsDiffer(
+            raise NotParallel(
                 f"id {name!r} occurs {times} times in {path}, so that its partner is not clear; make ids unique"
                 f"{otherwise}"
             )
@@ -164,7 +164,7 @@ def _partners(
     ):
         if lost:
             more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-            raise IdsDiffer(
+            raise NotParallel(
                 f"{path} has no graph with the id {lost[0]!r}{more} of {other}; give the same ids on both sides"
                 f"{otherwise}"
             )

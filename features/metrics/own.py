@@ -29,7 +29,7 @@ import numpy as np
 
 from features.core.closed import Closed
 from features.core.errors import FacetflowError, RowError
-from features.core.faults import DeclarationWrong, FileEmpty, MetricFileWrong, NameNotAllowed, NameTaken
+from features.core.faults import DeclarationWrong, FileEmpty, MetricWrong, NameNotAllowed, NameTaken
 from features.core.files import open_text
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
@@ -226,7 +226,7 @@ def _load(file: MetricFile) -> tuple[OwnMetric, ...]:
         exec(compile(file.source, file.path, "exec"), module.__dict__)  # noqa: S102  # the user's own code is asked for
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise MetricFileWrong(_cannot_run(file, error)) from error
+        raise MetricWrong(_cannot_run(file, error)) from error
     made = dict.fromkeys(value for value in module.__dict__.values() if isinstance(value, OwnMetric))
     metrics = tuple(replace(metric, digest=file.digest) for metric in made)
     if not metrics:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from features.core.faults import CommitRefused, RowsLost, RowsWrong
+from features.core.faults import CommitRefused, RowsWrong
 from features.core.file_errors import clear_errors
 from features.core.types import Fingerprint, Shard
 from features.schemas import Columns, StageOutput
@@ -69,7 +69,7 @@ def check_ids(output: StageOutput, key: str, where: str) -> None:
 def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
     """Refuse a shard that lost or duplicated rows: each of the `expected` comes out as a row or as a reject."""
     if expected is not None and rows + rejects != expected:
-        raise RowsLost(
+        raise RowsWrong(
             f"{expected} rows went into {where}, but {rows} rows and {rejects} rejects came out; every row has to come "
             "out once, so this is a defect of the stage."
         )

@@ -8,7 +8,7 @@ from sentences import refused
 
 import facetflow
 from facetflow import metrics
-from features.core.faults import CannotPair, NotPenman, NotTexts, OutOfRange, UnknownName
+from features.core.faults import GraphUnusable, NotParallel, NotTexts, OutOfRange, UnknownName
 from features.metrics.registry import METRICS
 
 DOG, CAT = "(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))"
@@ -63,9 +63,11 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        pytest.param(lambda: facetflow.smatch(DOG, "(b / bark-01"), NotPenman, id="PENMAN"),
-        pytest.param(lambda: facetflow.measure([DOG, "dog"], [CAT, CAT], ["smatch"]), NotPenman, id="PENMAN in a list"),
-        pytest.param(lambda: facetflow.smatch([DOG], [DOG, CAT]), CannotPair, id="lengths"),
+        pytest.param(lambda: facetflow.smatch(DOG, "(b / bark-01"), GraphUnusable, id="PENMAN"),
+        pytest.param(
+            lambda: facetflow.measure([DOG, "dog"], [CAT, CAT], ["smatch"]), GraphUnusable, id="PENMAN in a list"
+        ),
+        pytest.param(lambda: facetflow.smatch([DOG], [DOG, CAT]), NotParallel, id="lengths"),
         pytest.param(lambda: facetflow.smatch([DOG, None], DOG), NotTexts, id="no string"),
         pytest.param(lambda: facetflow.smatch(np.array(DOG), DOG), NotTexts, id="array without dimensions"),
         pytest.param(lambda: metrics.metric("smtch"), UnknownName, id="unknown metric"),

@@ -8,7 +8,7 @@ import pytest
 from generated import write_backbone
 from sentences import told
 
-from features.core.faults import StageOff, UnknownName
+from features.core.faults import Conflict, UnknownName
 from features.metrics.own import MetricFile, OwnMetrics
 from features.metrics.registry import METRIC_COLUMNS, METRIC_NAMES
 from features.parsers.dependencies import DependencyTree
@@ -132,7 +132,7 @@ def test_trees_and_frames_need_their_stage(project, capsys, blocks):
     project.write(8, more='[metrics]\nown = ["mine.py"]\n')
     assert run(["--project", str(project.folder / "facetflow.toml"), "plan"]) == 1
     said = capsys.readouterr().err
-    assert told(said, StageOff)
+    assert told(said, Conflict)
 
 
 def test_metrics_of_trees_and_frames(blocks):

@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import StageOff, UnknownName
+from features.core.faults import Conflict, UnknownName
 from features.stages.metrics import MetricSettings
 from features.store.scope import Uses, Wanted
 from flows.building.planning import look_ahead
@@ -96,7 +96,7 @@ def test_each_encoder_brings_what_its_kind_reads_of_its_corpora(monkeypatch):
 
 
 def test_a_stage_that_reads_one_that_is_off_is_refused():
-    with refused(StageOff):
+    with refused(Conflict):
         made(amr={"enabled": False})
 
 

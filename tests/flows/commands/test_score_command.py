@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sentences import told
 
-from features.core.faults import IdsDiffer, NotParallel, UnknownName, Usage
+from features.core.faults import NotParallel, UnknownName, Usage
 from flows.command_line import run
 
 BOY = "(s / sleep-01 :ARG0 (b / boy))\n\n"
@@ -113,7 +113,7 @@ def test_gold_graphs_from_standard_input(files, capsys, monkeypatch):
 def test_other_ids_are_told_how_to_be_paired(files, refuses):
     Path(files[0]).write_text(f"# ::id 1\n{BOY}# ::id 2\n{GIRL}")
     Path(files[1]).write_text(f"# ::id 1\n{BOY}# ::id 3\n{GIRL}")
-    refuses(IdsDiffer, "score", *files)
+    refuses(NotParallel, "score", *files)
     assert run(["score", *files, "--by-position", "--metrics", "smatch"]) == 0
     # Not by position without a word where only some have ids.
     Path(files[1]).write_text(f"# ::id 7\n{BOY}{GIRL}")
