@@ -163,12 +163,8 @@ class ScoredDifferently(InputError, code="FF138"):
     """Scores are of different data: evaluate on one release and split."""
 
 
-class NotEvaluated(InputError, code="FF139"):
-    """There are no scores yet: run `facetflow evaluate`."""
-
-
-class EvaluationDamaged(InputError, code="FF140"):
-    """An evaluation is damaged, or of another version: run `facetflow evaluate` again."""
+class NoScores(InputError, code="FF139"):
+    """Scores are missing, damaged or of another version: run `facetflow evaluate`."""
 
 
 class UnknownTexts(InputError, code="FF141"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from features.core.faults import NotEvaluated
+from features.core.faults import NoScores
 from features.core.outputs import write_text
 from flows.console.one_shot import check_page, nothing_half_written, say_written
 from flows.console.options import JSON, encoder_option, export_option, page_option, write_export
@@ -100,7 +100,7 @@ def compare(project: Path, *, first: str, second: str, html: Path | None, as_jso
         left_out = [run_id(settings.runs, run) for run in runs if run not in evaluated]
         unfinished = left_behind(settings, [name])
         if not evaluated:
-            raise NotEvaluated(" ".join([not_evaluated(settings, name, runs), *unfinished]))
+            raise NoScores(" ".join([not_evaluated(settings, name, runs), *unfinished]))
         for sentence in unfinished:
             warn(sentence)
         if left_out:

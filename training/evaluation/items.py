@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from features.core.faults import EvaluationDamaged, ScoredDifferently
+from features.core.faults import NoScores, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bootstrap import Drawn, differing, draw_means, draw_spearman, in_groups
 from training.evaluation.measures import Scored
@@ -118,9 +118,9 @@ def read_items(file: Path, *columns: str) -> pl.DataFrame:
     try:
         table = pl.read_parquet(file, glob=False)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise EvaluationDamaged(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
+        raise NoScores(f"{str(file)!r} cannot be read; run `facetflow evaluate` again") from error
     if missing := [column for column in columns if column not in table.columns]:
-        raise EvaluationDamaged(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
+        raise NoScores(f"{str(file)!r} has no column {missing[0]!r}; run `facetflow evaluate` again")
     return table
 
 

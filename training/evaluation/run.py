@@ -19,7 +19,7 @@ from typing import Any
 from features import models
 from features.core.durable import file_sha256, sync
 from features.core.errors import InputError
-from features.core.faults import EvaluationDamaged, NotEvaluated, NothingToScore
+from features.core.faults import NoScores, NothingToScore
 from features.core.leftovers import held_folder
 from training import markdown
 from training.evaluation.models import Shared
@@ -76,11 +76,11 @@ def metrics_file(folder: Path, suites: Collection[str] = ()) -> Path:
 def read_scores(file: Path) -> dict[str, Any]:
     """Read a file of scores; one of another `FORMAT` is refused, and one that was changed since it was written."""
     if not file.exists():
-        raise NotEvaluated(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
+        raise NoScores(f"{str(file.parent)!r} has no {file.name}; run `facetflow evaluate` first")
     scores: dict[str, Any] = read_json(file)
     is_whole = isinstance(scores, dict) and scores.get("format") == FORMAT and isinstance(scores.get("suites"), dict)
     if not is_whole or scores.get("digest") not in (None, _digest(scores)):
-        raise EvaluationDamaged(
+        raise NoScores(
             f"{str(file)!r} was written by another version of facetflow, or is damaged; run `facetflow evaluate` again"
         )
     return scores
@@ -91,7 +91,7 @@ def read_evaluation(folder: Path) -> dict[str, Any]:
     scores = read_scores(folder / METRICS_FILE)
     for name, digest in scores.get("files", {}).items():
         if (folder / name).is_file() and file_sha256(folder / name) != digest:
-            raise EvaluationDamaged(
+            raise NoScores(
                 f"{str(folder / name)!r} is not of the evaluation in {METRICS_FILE}: a later one was cut off before "
                 "its scores were written, or the file was changed; run `facetflow evaluate` again"
             )

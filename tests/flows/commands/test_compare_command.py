@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from sentences import refused
 
-from features.core.faults import EncoderUnfinished, NotEvaluated, OutputRefused
+from features.core.faults import EncoderUnfinished, NoScores, OutputRefused
 from flows.commands.runs import compare
 from training.evaluation.run import FORMAT
 from training.writing import write_json
@@ -67,10 +67,10 @@ def test_the_page_is_written_beside_json_or_in_place_of_the_table(project, tmp_p
 def test_an_evaluation_by_some_suites_is_not_said_to_be_none(project):
     folder = project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0"
     (folder / "metrics.json").rename(folder / "metrics-paraphrase.json")
-    with refused(NotEvaluated):
+    with refused(NoScores):
         run(project)
     (folder / "metrics-paraphrase.json").unlink()
-    with refused(NotEvaluated):
+    with refused(NoScores):
         run(project)
 
 
@@ -78,7 +78,7 @@ def test_a_newest_training_without_scores_is_named_with_an_older_one_that_has_so
     folder = project.parent / "runs" / "twin"
     shutil.copytree(folder / "00001-aaaaaa", folder / "00002-aaaaaa", ignore=lambda *_: ["metrics.json"])
     os.utime(folder / "00002-aaaaaa" / "seed-0" / "encoder" / "training.json", (4e9, 4e9))
-    with refused(NotEvaluated):
+    with refused(NoScores):
         run(project)
 
 
@@ -91,7 +91,7 @@ def test_an_older_training_that_is_compared_because_the_newest_failed_is_named(p
         "runs twin`)."
     ) in run(project).stderr
     (project.parent / "runs" / "twin" / "00001-aaaaaa" / "seed-0" / "metrics.json").unlink()
-    with refused(NotEvaluated):
+    with refused(NoScores):
         run(project)
     shutil.rmtree(project.parent / "runs" / "twin" / "00001-aaaaaa")
     with refused(EncoderUnfinished):

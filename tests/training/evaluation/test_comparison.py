@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sentences import refused
 
-from features.core.faults import EvaluationDamaged, ScoredDifferently
+from features.core.faults import NoScores, ScoredDifferently
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.bars import Bar, draw_bars
 from training.evaluation.bootstrap import Difference
@@ -212,7 +212,7 @@ def test_encoders_without_a_common_pair_or_with_other_metrics_are_not_compared(e
         ("facets smatch", "facets negations"), "the runs were evaluated on different pairs"
     )
     (two / "pairs.parquet").write_text("no table")
-    with refused(EvaluationDamaged):
+    with refused(NoScores):
         compare_runs([one], [two], DRAWS)
 
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 from sentences import refused
 
-from features.core.faults import EvaluationDamaged, FileMissing, JobWrong, NothingToScore, RunNotWritten
+from features.core.faults import FileMissing, JobWrong, NoScores, NothingToScore, RunNotWritten
 from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
@@ -226,14 +226,14 @@ def test_wrong_ratings_are_an_error(job, tmp_path):
 def test_scores_of_another_version_or_without_suites_are_not_read(job, tmp_path):
     for written in ("{}", "[]", '{"format": 0, "suites": {}}', f'{{"format": {FORMAT}, "suites": null}}'):
         (tmp_path / "metrics.json").write_text(written)
-        with refused(EvaluationDamaged):
+        with refused(NoScores):
             write_report(tmp_path, job.encoder)
     evaluate(job.model_copy(update={"output": tmp_path, "suites": ()}))
     assert write_report(tmp_path, job.encoder).is_file(), "as the sentence says"
     by_hand = json.loads((tmp_path / "metrics.json").read_text())
     by_hand["suites"]["facets"]["rows"] = 5
     (tmp_path / "metrics.json").write_text(json.dumps(by_hand))
-    with refused(EvaluationDamaged):
+    with refused(NoScores):
         write_report(tmp_path, job.encoder)
 
 
@@ -301,9 +301,9 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
         assert write_report(tmp_path, job.encoder).read_text() == report
         assert compare_runs([tmp_path], [tmp_path]).scores
     else:
-        with refused(EvaluationDamaged):
+        with refused(NoScores):
             write_report(tmp_path, job.encoder)
-        with refused(EvaluationDamaged):
+        with refused(NoScores):
             compare_runs([tmp_path], [tmp_path])
     evaluate(again.model_copy(update={"split": "test", "ratings": ()}))
     assert "test (left, right)" in write_report(tmp_path, job.encoder).read_text()

@@ -6,7 +6,7 @@ import pytest
 from sentences import refused
 from sklearn.metrics import f1_score
 
-from features.core.faults import EvaluationDamaged
+from features.core.faults import NoScores
 from features.metrics.bootstrap import Bootstrap
 from training.evaluation.items import ItemScores, align, read_sets
 
@@ -62,5 +62,5 @@ def test_each_pair_of_a_set_is_an_item_of_its_own(tmp_path):
     pl.DataFrame(rows).write_parquet(file := tmp_path / "items.parquet")
     ((_, items),) = read_sets(file, ["one", "of no item"])
     assert items["item"].n_unique() == 4
-    with refused(EvaluationDamaged):
+    with refused(NoScores):
         list(read_sets(file, ["one"], "predicted"))

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sentences import refused
 
-from features.core.faults import NotEvaluated
+from features.core.faults import NoScores
 from features.core.pages import render, tell_date
 from features.metrics.registry import METRICS
 from training.evaluation.bars import Bar, draw_bars
@@ -152,5 +152,5 @@ def test_the_report_is_the_same_every_time(scores, job):
 
 
 def test_a_report_before_an_evaluation_is_an_error(job, tmp_path):
-    with refused(NotEvaluated):
+    with refused(NoScores):
         write_report(tmp_path, job.encoder)

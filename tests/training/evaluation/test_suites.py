@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sentences import refused
 
-from features.core.faults import CannotExplain, EvaluationDamaged, NothingToScore, UnknownName
+from features.core.faults import CannotExplain, NoScores, NothingToScore, UnknownName
 from features.core.pages import tell
 from features.corpora.settings import EvaluationSet
 from flows.console.tables import print_tables
@@ -208,7 +208,7 @@ def test_the_average_of_several_sets_of_ratings_stands_below_them(plain, ratings
 def test_a_table_that_a_chapter_shows_and_that_is_gone_is_an_error_that_says_what_to_do(tmp_path):
     from training.evaluation.facets.suite import FacetSuite
 
-    with refused(EvaluationDamaged):
+    with refused(NoScores):
         FacetSuite.chapter({"rows": []}, tmp_path)
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 from sentences import refused
 
-from features.core.faults import EvaluationDamaged
+from features.core.faults import NoScores
 from training.data.measured_pairs import MeasuredPairs
 from training.encoders.s3bert.facets import plan_layout
 from training.evaluation.facets import suite
@@ -48,7 +48,7 @@ def test_pairs_are_written_with_what_a_facet_is_compared_by_and_the_least_simila
     np.testing.assert_allclose(smatch.expected, data.metrics(("smatch",))[:, 0])
     assert smatch.groups == data.sides()[0]
     table.drop("smatch_measured").write_parquet(tmp_path / FacetSuite.file)
-    with refused(EvaluationDamaged):
+    with refused(NoScores):
         FacetSuite.items(tmp_path, result)
 
     vectors = random.standard_normal((2, len(data), 6)).astype(np.float32)
