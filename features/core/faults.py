@@ -239,16 +239,8 @@ class DeviceMissing(SettingsError, code="FF217"):
     """The device is not there: use "auto", "cpu" or another machine."""
 
 
-class DeclarationWrong(SettingsError, code="FF218"):
-    """An own metric is declared wrongly, or is not built: correct its @own_metric(…)."""
-
-
 class ScheduleWrong(SettingsError, code="FF219"):
     """A schedule is no cron expression, or never comes: write five fields, such as "0 2 * * *"."""
-
-
-class PlanWrong(SettingsError, code="FF221"):
-    """A recipe is not JSON: give numbers, texts, lists and tables."""
 
 
 class JobWrong(SettingsError, code="FF222"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from features.core.faults import DeclarationWrong
+from features.core.faults import WrongValue
 from features.core.types import OnRows, RejectCode, ignore_rows
 from features.graph_files.paired import BlockPair, pair_files
 from features.graphs.batch import GraphBatch
@@ -61,7 +61,7 @@ def measure_files(
     """
     for metric in own:
         if metric.reads not in _READ:
-            raise DeclarationWrong(
+            raise WrongValue(
                 f"metric {metric.name!r} of {metric.file!r} reads {metric.reads!r}, which a file of graphs does not "
                 f"have; it has {', '.join(_READ)}"
             )

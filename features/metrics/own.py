@@ -29,7 +29,7 @@ import numpy as np
 
 from features.core.closed import Closed
 from features.core.errors import FacetflowError, RowError
-from features.core.faults import DeclarationWrong, FileEmpty, MetricWrong, NameNotAllowed, NameTaken
+from features.core.faults import FileEmpty, MetricWrong, NameNotAllowed, NameTaken, WrongValue
 from features.core.files import open_text
 from features.core.types import RejectCode
 from features.metrics.arrays import Numbers, Statistics
@@ -68,17 +68,17 @@ class OwnMetric:
                 f"a metric cannot be called {self.name!r}; use another name of lower-case letters, digits and '_'"
             )
         if self.reads not in get_args(Reads):
-            raise DeclarationWrong(
+            raise WrongValue(
                 f"metric {self.name!r} cannot read {self.reads!r}; choose from {', '.join(get_args(Reads))}"
             )
         low, high = self.range
         if not -1 <= low < high <= 1:
-            raise DeclarationWrong(
+            raise WrongValue(
                 f"the range {self.range!r} of metric {self.name!r} does not lie within [-1, 1], as that of a facet "
                 "does; scale its values"
             )
         if self.vacuous is not None and not low <= self.vacuous <= high:
-            raise DeclarationWrong(f"the vacuous value {self.vacuous!r} of metric {self.name!r} is not in its range")
+            raise WrongValue(f"the vacuous value {self.vacuous!r} of metric {self.name!r} is not in its range")
 
     def __call__(self, left: Any, right: Any) -> Any:
         """Return what the function returns."""

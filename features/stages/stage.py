@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from features.core.faults import PlanWrong, StoreDamaged
+from features.core.faults import StoreDamaged, WrongValue
 from features.core.types import OnRows, RejectCode
 from features.models import locate, stamp
 from features.schemas import Columns, Reject, StageOutput
@@ -101,7 +101,7 @@ def canonical(value: Any) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise PlanWrong(
+        raise WrongValue(
             f"A recipe holds JSON values only, not {value!r}: give texts, numbers, lists or tables."
         ) from error
 

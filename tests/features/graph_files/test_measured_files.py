@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import DeclarationWrong
+from features.core.faults import WrongValue
 from features.graph_files.measured import measure_files
 from features.metrics.own import own_metric
 from features.metrics.registry import METRIC_NAMES
@@ -83,7 +83,7 @@ def roles(left, right):
 
 def test_an_own_metric_that_reads_what_is_not_there_is_refused(write, vectors):
     first = write("a.amr", BOY)
-    with refused(DeclarationWrong):
+    with refused(WrongValue):
         measure_files(first, first, vectors, [roles])
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import PlanWrong, StoreDamaged
+from features.core.faults import StoreDamaged, WrongValue
 from features.stages.stage import Recipe
 from features.store.fingerprints import Change, changes, fingerprint, identity, identity_of
 
@@ -109,7 +109,7 @@ def test_two_digests_are_cut_so_that_they_differ(old, new, told):
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
 def test_recipe_of_anything_but_json_is_refused(value):
-    with refused(PlanWrong):
+    with refused(WrongValue):
         identity(Recipe("amr", {"a": value}))
 
 
