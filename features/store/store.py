@@ -97,8 +97,7 @@ class Store(StoreReader):
         columns = {**target.columns, **writing.further_columns(target, output.rows.columns)}
         writing.check_columns(output.rows, columns, where)
         writing.check_columns(output.rejects, REJECTS, f"the rejects of {where}")
-        writing.check_ids(output, next(iter(target.columns)), where)
-        writing.check_conservation(output.rows.height, output.rejects.height, expected, where)
+        writing.check_rows(output, next(iter(target.columns)), expected, where)
         data = writing.write_rows(target, output.rows, shard, fingerprint)
         rejects = self._write_rejects(table, shard, fingerprint, output.rejects)
         made = tuple(output.rows.columns)

@@ -54,8 +54,11 @@ def further_columns(table: Table, names: Iterable[str]) -> Columns:
     return {name: OWN_COLUMN for name in names if name not in table.columns and _COLUMN.fullmatch(name)}
 
 
-def check_ids(output: StageOutput, key: str, where: str) -> None:
-    """Refuse rows without an id in the column `key`, with a duplicate id, or that were also rejected."""
+def check_rows(output: StageOutput, key: str, expected: int | None, where: str) -> None:
+    """Refuse rows without an id in the column `key`, with a duplicate id, or that were also rejected, and lost ones.
+
+    Each of the `expected` rows comes out once, as a row or as a reject; None for a stage that makes others.
+    """
     ids = output.rows[key]
     if ids.null_count():
         raise RowsWrong(f"A row of {where} has no {key!r}; every row needs one.")
@@ -64,10 +67,7 @@ def check_ids(output: StageOutput, key: str, where: str) -> None:
         raise RowsWrong(f"{key} {twice!r} is in {where} twice; every entity has one row.")
     if key != "label" and (both := ids.filter(ids.is_in(output.rejects["entity_id"].implode()))).len():
         raise RowsWrong(f"{key} {both.item(0)!r} is both a row and a reject of {where}; it has to be one of them.")
-
-
-def check_conservation(rows: int, rejects: int, expected: int | None, where: str) -> None:
-    """Refuse a shard that lost or duplicated rows: each of the `expected` comes out as a row or as a reject."""
+    rows, rejects = output.rows.height, output.rejects.height
     if expected is not None and rows + rejects != expected:
         raise RowsWrong(
             f"{expected} rows went into {where}, but {rows} rows and {rejects} rejects came out; every row has to come "
