@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from features.core.faults import AnotherProcess, LockImpossible
@@ -22,29 +22,24 @@ def only_one(path: Path, refusal: str, holder: str | None = None) -> Iterator[No
     `refusal` is what the process that holds the lock is doing, such as "A build works on the store 'x'"; `holder` what
     the file says about this process, by default its process id.
     """
-    try:
-        # Behind a link, any file would be emptied. Closing a buffered one would raise the error of a full disk again.
-        opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        lock = os.fdopen(opened, "a+b", buffering=0)
-    except OSError as error:
-        raise LockImpossible(f"The lock {str(path)!r} cannot be opened: {explain(error)}.") from error
-    with lock:
-        deadline = time.monotonic() + _PATIENCE
+    with ExitStack() as stack:
         try:
+            # Behind a link, any file would be emptied. Closing a buffered one would raise a full disk's error again.
+            opened = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            lock = stack.enter_context(os.fdopen(opened, "a+b", buffering=0))
+            deadline = time.monotonic() + _PATIENCE
             # Its last holder may have deleted it: others lock the file that has its name now.
-            while not (held := _acquire(lock.fileno()) and _is_at(path, lock.fileno())) and time.monotonic() < deadline:
+            while not (held := _acquire(opened) and _is_at(path, opened)) and time.monotonic() < deadline:
                 time.sleep(_POLL)
-        except OSError as error:  # a network file system without locks
-            raise LockImpossible(f"The lock {str(path)!r} cannot be held: {explain(error)}.") from error
+            if held:
+                lock.truncate(0)
+                lock.write((holder or str(os.getpid())).encode())
+        except OSError as error:  # also a network file system without locks
+            raise LockImpossible(f"The lock {str(path)!r} cannot be taken: {explain(error)}.") from error
         if not held:
             lock.seek(0)
             other = lock.read().decode(errors="replace").strip() or "unknown"
             raise AnotherProcess(f"{refusal} (process {other}): wait for it, or end it.")
-        try:
-            lock.truncate(0)
-            lock.write((holder or str(os.getpid())).encode())
-        except OSError as error:
-            raise LockImpossible(f"The lock {str(path)!r} cannot be written: {explain(error)}.") from error
         yield
 
 
