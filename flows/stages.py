@@ -153,7 +153,7 @@ def graph_files(project: Project) -> list[Path]:
     files = list(project.section(AMR_STAGE).graphs)
     for corpus in project.corpora:
         if isinstance(corpus.record.layouts[0], GraphLayout):
-            for source in locate(corpus.record, corpus.files, project.base, corpus.files_key):
+            for source in locate(corpus, corpus.files, project.base):
                 files += files_of(corpus.record, source)
     return list(dict.fromkeys(files))
 

@@ -80,7 +80,7 @@ Outcome = PairRow | TextRow | Skip | BadRow
 def read_outcomes(settings: CorpusSettings, base: Path) -> Iterator[Outcome]:
     """Read what becomes of every row of a corpus; `base` is the folder of the project file."""
     reader = Reader(own_record(settings), settings.chosen_labels, settings.caption_pairs)
-    for source in locate(settings.record, settings.files, base, settings.files_key):
+    for source in locate(settings, settings.files, base):
         yield from reader.outcomes(source)
 
 
@@ -137,11 +137,11 @@ def evaluation_outcomes(
     files = evaluation.held_out if held_out else evaluation.splits
     reader = Reader(own_record(evaluation), None, "all")
     # A file that several splits name has to say which rows are whose: else a classifier is scored on what it learnt.
-    for source in locate(evaluation.record, evaluation.splits, base, evaluation.files_key):
+    for source in locate(evaluation, evaluation.splits, base):
         reader.outcomes(source)
     parts = [{split: named} for split, named in files.items()] if evaluation.files else [files]
     for part in parts:
-        for source in locate(evaluation.record, part, base, evaluation.files_key):
+        for source in locate(evaluation, part, base):
             split = next(iter(part)) if evaluation.files else evaluation.split
             for outcome in reader.outcomes(source._replace(splits=(split,))):
                 if not isinstance(outcome, BadRow):

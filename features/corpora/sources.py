@@ -18,7 +18,7 @@ from features.core.files import changed, open_bytes
 from features.core.types import SPLITS, Split
 from features.core.wording import counted
 from features.corpora.dataset import Dataset, GraphLayout, TableLayout
-from features.corpora.settings import Files
+from features.corpora.settings import CorpusSettings, EvaluationSet, Files
 
 _GRANULARITY = 2_000_000_000
 """Nanoseconds within which two changes of a file may have one time: FAT has the coarsest clock."""
@@ -36,35 +36,36 @@ class Source(NamedTuple):
     partner: Path | None = None
 
 
-def locate(dataset: Dataset, files: Mapping[Split, Files], base: Path, key: str) -> list[Source]:
-    """Return the files to read, each once, in the order of the splits.
+def locate(named: CorpusSettings | EvaluationSet, files: Mapping[Split, Files], base: Path) -> list[Source]:
+    """Return the files to read of a corpus or an evaluation set, each once, in the order of the splits.
 
-    `files` are paths or patterns by split, relative to `base`; none for data that come with facetflow. `key` names
-    their setting in messages, with `{split}` for the split.
+    `files` are its paths or patterns by split, or some of them, relative to `base`; none for data that come with
+    facetflow.
 
     Raises:
         InputError: a file does not exist or is a folder, no file matches a pattern, or graphs are not in two files.
     """
+    dataset, key = named.record, named.files_key
     if not files and dataset.package_file is not None:
         path = Path(str(package_files("features.corpora"))) / dataset.package_file
         return [Source(path, f"{dataset.name}/{path.name}", SPLITS)]
     if isinstance(dataset.layouts[0], GraphLayout):
         return [
-            _parallel(dataset, split, expand(files[split], base, key.format(split=split)))
+            _parallel(dataset, split, _expand(files[split], base, key.format(split=split)))
             for split in SPLITS
             if split in files
         ]
     wanted: dict[Path, Source] = {}
     for split in SPLITS:
-        for path, name in expand(files.get(split, ()), base, key.format(split=split)):
+        for path, name in _expand(files.get(split, ()), base, key.format(split=split)):
             file = path.resolve()
             before = wanted[file].splits if file in wanted else ()
             wanted[file] = Source(path, name, tuple(dict.fromkeys((*before, split))))
     return list(wanted.values())
 
 
-def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
-    """Return the files behind paths and patterns, each with its name in messages; `base` and `key` as for `locate`."""
+def _expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
+    """Return the files behind paths and patterns, each with its name in messages; `key` is the setting, for these."""
     expanded: list[tuple[Path, str]] = []
     for name in (files,) if isinstance(files, str) else files:
         path = base / os.path.expanduser(name)  # noqa: PTH111 - the method raises for a user who does not exist
@@ -93,7 +94,7 @@ def expand(files: Files, base: Path, key: str) -> list[tuple[Path, str]]:
             raise FileMissing(
                 f"No file matches {name!r}, which {key} names (relative to {str(base)!r}): check the pattern."
             )
-        expanded += expand(tuple(matches), base, key)
+        expanded += _expand(tuple(matches), base, key)
     return expanded
 
 

@@ -223,7 +223,7 @@ def key_faults(corpora: Sequence[CorpusSettings], base: Path) -> Iterator[Fault]
     """Yield the keys that may be misspelt, file by file; the files have been read before, so they can be read."""
     for corpus in corpora:
         record = own_record(corpus)
-        for source in locate(record, corpus.files, base, corpus.files_key):
+        for source in locate(corpus, corpus.files, base):
             if read := _keys_read(source.path, record):
                 yield from _misspelt(corpus.name, source, read)
 

@@ -107,8 +107,7 @@ def corpus_files(corpora: Iterable[CorpusSettings], base: Path) -> dict[str, Pat
     paths: dict[str, Path] = {}
     for corpus in corpora:
         with suppress(InputError):
-            sources = locate(corpus.record, corpus.files, base, corpus.files_key)
-            paths |= {source.name: source.path for source in sources}
+            paths |= {source.name: source.path for source in locate(corpus, corpus.files, base)}
     return paths
 
 

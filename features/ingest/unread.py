@@ -84,10 +84,9 @@ def keys_of(
     """Return the digest of all that the rows of each corpus depend on but the store; none if a file is unreadable."""
 
     def files(named: CorpusSettings | EvaluationSet, splits: Mapping[Split, Files]) -> list[object]:
-        sources = locate(named.record, splits, base, named.files_key)
         return [
             [source.name, source.splits, [digests.of(path) for path in files_of(named.record, source)]]
-            for source in sources
+            for source in locate(named, splits, base)
         ]
 
     keys: dict[str, str] = {}

@@ -28,8 +28,7 @@ from features.core.errors import InputError, StoreError
 from features.core.types import Fingerprint, Shard
 from features.corpora.reading import read_evaluation
 from features.corpora.settings import EvaluationSet
-from features.corpora.sources import Source as CorpusFile
-from features.corpora.sources import expand, files_of
+from features.corpora.sources import files_of, locate
 from features.models import shipped_version
 from features.stages.registry import SOURCES
 from features.store.plan import Plan
@@ -278,11 +277,10 @@ def _ratings_digest(project: Project, encoder: EncoderSettings) -> str:
 def _files(evaluation: EvaluationSet, base: Path) -> list[str]:
     """Return the digests of the files of an evaluation set, in order; of those that can be read."""
     digests: list[str] = []
-    for files in evaluation.splits.values():
+    for split, files in evaluation.splits.items():
         with suppress(InputError, OSError):
-            for path, name in expand(files, base, evaluation.files_key):
-                read = dict.fromkeys(files_of(evaluation.record, CorpusFile(path, name, ())))
-                digests += map(file_sha256, read)
+            for source in locate(evaluation, {split: files}, base):
+                digests += map(file_sha256, dict.fromkeys(files_of(evaluation.record, source)))
     return digests
 
 

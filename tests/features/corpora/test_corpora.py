@@ -148,7 +148,7 @@ def test_a_link_is_read_by_its_own_name_and_its_file_once(tmp_path):
     assert texts(tmp_path, dataset="pairs", files={"train": "a.tsv"}, columns={"sentence_a": 1, "sentence_b": 2}) == [
         ("A", "B")
     ]
-    found = locate(CorpusSettings(dataset="sts12", files=files).record, files, tmp_path, "`files`")
+    found = locate(CorpusSettings(dataset="sts12", files=files), files, tmp_path)
     assert [source.name for source in found] == ["blob"]
 
 
@@ -208,6 +208,6 @@ def test_sources_are_found_once_each(tmp_path):
         (tmp_path / name).write_text("x")
     settings = CorpusSettings(dataset="pairs", files={"train": ["a.tsv", "*.tsv"], "dev": "b.tsv"})
 
-    found = locate(settings.record, settings.files, tmp_path, settings.files_key)
+    found = locate(settings, settings.files, tmp_path)
 
     assert [(source.name, source.splits) for source in found] == [("a.tsv", ("train",)), ("b.tsv", ("train", "dev"))]
