@@ -60,7 +60,7 @@ from flows.pages.run_artifacts import BuildArtifacts
 from flows.retention import clean_up, delete_by_age
 from flows.server.outbox import Outbox, emit_release, telling_the_server
 from flows.server.passwords import without_passwords
-from flows.stages import Chain, chain, check
+from flows.stages import Chain, chain, check, pointless_trainings
 from flows.terminal import conclude, say, warn
 from flows.wall_time import WallTime
 from flows.wall_time import summary as summary_of_times
@@ -173,20 +173,20 @@ class Build:
             with self.wall.part("ingest"):
                 ingest_refused = self._ingest(damaged)
         with self.wall.part("plan"):
+            for sentence in pointless_trainings(self.settings, self.store):
+                warn(sentence)
             stages = chain(self.settings, self.store)
-            failed = failed_shards(self.store.runs())
-            planning = partial(plan, self.store, stages.stages, wanted=stages.wanted, failed=failed, damaged=damaged)
+            failed, wanted = failed_shards(self.store.runs()), self.settings.wanted
+            planning = partial(plan, self.store, stages.stages, wanted=wanted, failed=failed, damaged=damaged)
             planned = planning()
             if drawn := self._draw_neighbours(planned):
                 planned = planning()
             _warn_of_others(damaged, stages)
-            for sentence in stages.pointless:
-                warn(sentence)
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
-                wanted = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
-                wanted |= {(item.stage, item.shard) for item in planned.todo if item.shard in drawn}
-                work = planned.around(wanted)
+                again = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
+                again |= {(item.stage, item.shard) for item in planned.todo if item.shard in drawn}
+                work = planned.around(again)
             self.facts.planned(planned, stages, work)
         workers = self._make(stages, work) if work else 0
         with self.wall.part("publish"):
@@ -291,7 +291,7 @@ class Build:
             runner = ShardRunner(self.store, stages, joined, self.progress, self.run_id)
             with self.wall.part("stages"):
                 runner.run(work, self.outcome)
-            planning = partial(plan, self.store, stages.stages, wanted=stages.wanted)
+            planning = partial(plan, self.store, stages.stages, wanted=self.settings.wanted)
             if draws and self.settings.neighbours and (drawn := self._draw_neighbours(planning())):
                 with self.wall.part("plan"):
                     planned = planning()
@@ -315,7 +315,7 @@ class Build:
             release = self.store.publish(
                 self.run_id,
                 stages=stages.stages,
-                wanted=stages.wanted,
+                wanted=self.settings.wanted,
                 failed_shards=limits.failed_shards,
                 rejected_rows=limits.rejected_rows,
                 after=last_release(self.settings.runs),

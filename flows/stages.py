@@ -27,7 +27,7 @@ from features.stages.embeddings import EMBEDDING_STAGE
 from features.stages.registry import STAGES
 from features.stages.stage import Outside
 from features.store.reader import StoreReader
-from features.store.scope import PlannedStage, Reading, Wanted, scope
+from features.store.scope import PlannedStage, Reading, scope
 from flows.project import Project
 from flows.wanted import stages_of, switched_off
 from training.foreseen import check_ahead
@@ -36,15 +36,10 @@ from training.kinds import tables_of
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The stages of a build, in an order in which they can be made, with the prepared settings that travel to workers.
-
-    The scope of each follows from what is wanted; sentences say which trainings will end at once.
-    """
+    """The stages of a build, in an order in which they can be made; their prepared settings travel to workers."""
 
     stages: tuple[PlannedStage, ...]
     settings: Mapping[str, BaseModel]
-    wanted: tuple[Wanted, ...]
-    pointless: tuple[str, ...] = ()
 
     def check_files(self) -> None:
         """Refuse to go on if a model, or a file such as that of word vectors, is not the one of its recipe any more."""
@@ -65,7 +60,6 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
     that the store does not have is written to a folder; by default into the store, replacing the one there, which only
     the holder of the store's lock may do.
     """
-    pointless = pointless_trainings(project, store)
     prepared = _prepared(project)
     stages = []
     for reading in _stages(project, prepared):
@@ -84,7 +78,7 @@ def chain(project: Project, store: StoreReader, *, index_folder: Path | None = N
                 extra_name="files" if outside is None else outside.name,
             )
         )
-    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages}, project.wanted, pointless)
+    return Chain(tuple(stages), {stage.name: prepared[stage.name] for stage in stages})
 
 
 def wanted_shards(project: Project, store: StoreReader) -> dict[str, frozenset[Shard]]:

@@ -114,9 +114,8 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
     }
     ahead = StoreAhead(store, {table: {**remade[table], **shards} for table, shards in new.items()}, lost, marks)
     with scratch("plan") as index:
-        made_by = chain(project, ahead, index_folder=index)
-        stages = made_by.stages
-        planned = plan(ahead, stages, wanted=made_by.wanted, failed=failed_shards(store.runs()), damaged=damaged)
+        stages = chain(project, ahead, index_folder=index).stages
+        planned = plan(ahead, stages, wanted=project.wanted, failed=failed_shards(store.runs()), damaged=damaged)
     refused = refusal(ingested, project.limits.rejected_rows)
     in_the_way = [f"Nothing will be published: {refused}."] if refused else []
     in_the_way += obstacles(ahead, planned, stages, rejected_rows=project.limits.rejected_rows)
@@ -133,7 +132,7 @@ def look_ahead(project: Project, *, deep: bool = False) -> Outlook:
         planned,
         tuple(damaged),
         tuple(in_the_way),
-        made_by.pointless,
+        pointless_trainings(project, ahead),
         label_counts(project, ahead),
         release,
         publishes,

@@ -210,7 +210,7 @@ def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_rec
     planned = PlannedStage("label_vectors", "sentences", ("amr",), label_vector_recipe(settings))
     key = ("label_vectors", Shard("sentences-00000"))
     with on_a_cluster(make, [key]) as (_, runner):
-        runner._chain = Chain((planned,), {"label_vectors": settings}, ())
+        runner._chain = Chain((planned,), {"label_vectors": settings})
         with pytest.raises(FileChanged):
             runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
 

@@ -35,7 +35,7 @@ def check(monkeypatch):
     monkeypatch.setattr(preflight, "MEMORY_LIMIT", 8 * GIB)
 
     def compare(limit, *, stages=("amr", "srl"), shared=False, gpu=False):
-        chain = Chain((), {"amr": AmrSettings(), "srl": SrlSettings(device="cpu")}, ())
+        chain = Chain((), {"amr": AmrSettings(), "srl": SrlSettings(device="cpu")})
         Preflight(None, chain, stages, gpu=gpu).check_local(limit, 0.85, shared=shared)
 
     return compare
@@ -93,7 +93,7 @@ def test_a_worker_whose_connection_broke_is_asked_again_although_the_scheduler_s
 def _fit(monkeypatch, report):
     """Return the names of those of two workers that are fit for a build, by what a function makes them answer."""
     monkeypatch.setattr(preflight, "report", report)
-    check = Preflight(SimpleNamespace(location="", id="id"), Chain((), {}, ()), (), gpu=False)
+    check = Preflight(SimpleNamespace(location="", id="id"), Chain((), {}), (), gpu=False)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         names = {worker.worker_address: name for name, worker in cluster.workers.items()}
         with cluster.get_client() as client:
@@ -114,7 +114,7 @@ def ask(check):
             sync=lambda _, n_workers: {"workers": {} if left else {"tls://1": {"resources": {}}}},
         )
         store = SimpleNamespace(location="s3://bucket/prefix", id="id")
-        asking = Preflight(store, Chain((), {"amr": AmrSettings()}, ()), ["amr"], gpu=False)
+        asking = Preflight(store, Chain((), {"amr": AmrSettings()}), ["amr"], gpu=False)
         asking.check(client, "tls://host:8786", ["tls://1"])
         return asking.fit
 
