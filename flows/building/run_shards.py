@@ -80,8 +80,6 @@ class ShardRunner:
         self._run_id = run_id
         self._outcome = Outcome()
         self._versions: dict[str, int] = {}
-        self._open: set[ShardKey] = set()
-        self._lost: set[ShardKey] = set()
         self._running: dict[ShardKey, tuple[ShardWork, Future[Any], Callable[[], Receipt | None]]] = {}
         # Else its server is on this machine, and workers on others cannot reach it: what tasks tell it would be lost,
         # and shards are made without Prefect instead.
@@ -111,7 +109,6 @@ class ShardRunner:
         self._progress.plan()
         self._versions = self._store.versions()
         waiting = list(work)
-        self._open = {(item.stage, item.shard) for item in work}
         # A task would ask the server for its version first, and fail where that is away for a moment.
         unasked = temporary_settings({PREFECT_CLIENT_SERVER_VERSION_CHECK_ENABLED: False})
         with held_back() as interruption, unasked, self._listening():
@@ -183,10 +180,10 @@ class ShardRunner:
             if max(room.values()) <= 0:  # most of the time: the rest is not looked at
                 return [*left, *waiting[at:]]
             on_gpu = self._on_gpu(item.stage)
-            if any(need in self._lost for need in item.waits_for):
-                self._lost.add((item.stage, item.shard))
+            needed = {self._progress.history[need].state for need in item.waits_for if need in self._progress.history}
+            if not needed.isdisjoint({"failed", "left out"}):
                 self._progress.left_out(item.stage, item.shard)
-            elif room[on_gpu] > 0 and not any(need in self._open for need in item.waits_for):
+            elif room[on_gpu] > 0 and needed <= {"committed"}:
                 room[on_gpu] -= 1
                 self._start(item)
             else:
@@ -270,7 +267,6 @@ class ShardRunner:
         if result is None:
             # Committed before the task checked, perhaps by a build that lost its lease: its version is newer.
             self._versions = self._store.versions()
-            self._open.discard(key)
             self._progress.done(work.stage, work.shard, 0, None)
             return
         self._receipts.append(result)
@@ -279,7 +275,6 @@ class ShardRunner:
         self._progress.done(work.stage, work.shard, result.rejects, result.seconds)
 
     def _fail(self, work: ShardWork, message: str) -> None:
-        self._lost.add((work.stage, work.shard))
         self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
         self._progress.failed(work.stage, work.shard, message)
 
@@ -290,9 +285,7 @@ class ShardRunner:
         self._chain.check_files()
         recipes = {stage.name: stage.recipe for stage in self._chain.stages}
         self._versions |= self._store.commit(self._receipts, run_id=self._run_id, recipes=recipes)
-        committed = {(receipt.stage, receipt.shard) for receipt in self._receipts}
-        self._open -= committed
-        for key in committed:
-            self._progress.history[key].state = "committed"
+        for receipt in self._receipts:
+            self._progress.history[receipt.stage, receipt.shard].state = "committed"
         self._receipts.clear()
         self._committed_at = time.monotonic()
