@@ -51,7 +51,7 @@ from flows.building.ingest_corpora import (
     warnings,
 )
 from flows.building.ingest_repair import of_ingest, repair_ingested
-from flows.building.run_shards import Outcome, ShardRunner
+from flows.building.run_shards import ShardRunner
 from flows.building.store_access import only_writer, open_store, this_process
 from flows.clusters import cluster
 from flows.clusters.worker_start import get_ready
@@ -132,7 +132,7 @@ class Build:
         self.run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
         self.wall = WallTime()
         number = max((record.number for record in store.runs()), default=0) + 1
-        self.outcome = Outcome()
+        self.spans: dict[str, float] = {}
         self.unembedded = 0
         self.begun = RunRecord(self.run_id, "build_features", now(), process=this_process(), number=number)
         self.facts = FactKeeper(settings, store, self.begun, progress.history)
@@ -147,7 +147,7 @@ class Build:
             record = self._run(only_failed=only_failed, deep=deep)
         except BaseException as error:
             state, message = _ending(error)
-            failed = tuple(self.outcome.failed)
+            failed = self.progress.history.failed
             record = dataclasses.replace(record, state=state, finished=now(), failed=failed, message=message)
             with suppress(StoreError):  # on a full disk, the first error is the one to report
                 self.store.record_run(record)
@@ -194,19 +194,19 @@ class Build:
             self.store.withdraw(planned.outdated, run_id=self.run_id)
             release, message = self._publish(stages, ingest_refused)
         total = time.monotonic() - started
-        outcome = self.outcome
-        used = sum(outcome.seconds.values())
+        made = self.progress.history.made
+        seconds = {stage: sum(shard.seconds or 0.0 for shard in shards) for stage, shards in made.items()}
         record = dataclasses.replace(
             self.begun,
             finished=now(),
             state="done" if release else "partly",
-            made=dict(outcome.made),
-            rejected=dict(outcome.rejected),
-            seconds={stage: round(seconds, 3) for stage, seconds in outcome.seconds.items()},
+            made={stage: len(shards) for stage, shards in made.items()},
+            rejected={stage: sum(shard.rejects or 0 for shard in shards) for stage, shards in made.items()},
+            seconds={stage: round(used, 3) for stage, used in seconds.items()},
             wall=self.wall.parts(),
-            spans={stage: round(seconds, 3) for stage, seconds in outcome.wall.items()},
-            outside=round(1 - used / (workers * total), 3) if workers else None,
-            failed=tuple(outcome.failed),
+            spans={stage: round(span, 3) for stage, span in self.spans.items()},
+            outside=round(1 - sum(seconds.values()) / (workers * total), 3) if workers else None,
+            failed=self.progress.history.failed,
             release=release.number if release else None,
             message=message,
         )
@@ -236,7 +236,7 @@ class Build:
         if work:
             self.facts.planned(planned, stages, work)
             self._make(stages, work, draws=False)
-        if failed := len(self.outcome.failed):
+        if failed := len(self.progress.history.failed):
             raise CannotRebuild(
                 f"Neighbours are lost, and {counted(failed, 'shard')} of the embeddings that they are drawn from "
                 "failed; `facetflow retry --failed` tries again."
@@ -290,7 +290,7 @@ class Build:
         ):
             runner = ShardRunner(self.store, stages, joined, self.progress, self.run_id)
             with self.wall.part("stages"):
-                runner.run(work, self.outcome)
+                runner.run(work)
             planning = partial(plan, self.store, stages.stages, wanted=self.settings.wanted)
             if draws and self.settings.neighbours and (drawn := self._draw_neighbours(planning())):
                 with self.wall.part("plan"):
@@ -299,7 +299,8 @@ class Build:
                     more = [item for item in planned.todo if item.shard in drawn and begun.issuperset(item.waits_for)]
                     self.facts.planned(planned, stages, [*work, *more])
                 with self.wall.part("stages"):
-                    runner.run(more, self.outcome)
+                    runner.run(more)
+            self.spans |= runner.spans
             return runner.available.workers
 
     def _publish(self, stages: Chain, refused: str | None) -> tuple[Release | None, str]:

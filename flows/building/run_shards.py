@@ -12,10 +12,10 @@ rerun when the worker that made them dies (PrefectHQ/prefect#15442).
 import queue
 import threading
 import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,6 @@ from features.core.interruption import held_back
 from features.core.types import Shard
 from features.store.plan import ShardWork
 from features.store.receipts import Receipt
-from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 from features.store.store import Store
 from flows.clusters.cluster import JoinedCluster, capacity_of
@@ -50,25 +49,12 @@ _READ_WITHIN = 2.0
 """Seconds for a receipt, after which the cluster is looked at; fewer than those for which its watch allows."""
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What became of a plan: by stage, made shards, rejected rows, and seconds, of workers and of wall time.
-
-    The wall time of a stage goes from its first submission to its last receipt.
-    """
-
-    made: Counter[str] = field(default_factory=Counter)
-    rejected: Counter[str] = field(default_factory=Counter)
-    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    wall: dict[str, float] = field(default_factory=dict)
-    failed: list[FailedShard] = field(default_factory=list)
-
-
 class ShardRunner:
     """Works through the work of a plan; the id of the run is kept with each commit.
 
     Attributes:
         available: how many workers there are, also those that have joined since; those that left may come back.
+        spans: stage → seconds from its first submission to its last receipt.
     """
 
     def __init__(self, store: Store, chain: Chain, joined: JoinedCluster, progress: BuildProgress, run_id: str) -> None:
@@ -78,7 +64,7 @@ class ShardRunner:
         self.available = joined.capacity
         self._progress = progress
         self._run_id = run_id
-        self._outcome = Outcome()
+        self.spans: dict[str, float] = {}
         self._versions: dict[str, int] = {}
         self._running: dict[ShardKey, tuple[ShardWork, Future[Any], Callable[[], Receipt | None]]] = {}
         # Else its server is on this machine, and workers on others cannot reach it: what tasks tell it would be lost,
@@ -99,13 +85,12 @@ class ShardRunner:
         self._committed_at = time.monotonic()
         self._started: dict[str, float] = {}
 
-    def run(self, work: Sequence[ShardWork], outcome: Outcome) -> None:
+    def run(self, work: Sequence[ShardWork]) -> None:
         """Make all shards that can be made, given in an order in which they can be made one by one.
 
-        Everything made is committed, also when the cluster is lost, and what becomes of the work is added to the
-        outcome. A second call goes on after the first: what needs a shard that failed is left out.
+        Everything made is committed, also when the cluster is lost; the history, which has all work, keeps what becomes
+        of it. A second call goes on after the first: what needs a shard that failed is left out.
         """
-        self._outcome = outcome
         self._progress.plan()
         self._versions = self._store.versions()
         waiting = list(work)
@@ -254,29 +239,22 @@ class ShardRunner:
             return
         if isinstance(result, KilledWorker):
             why = "it may need more memory, or a GPU that works"
-            self._fail(work, f"it killed every worker it was given to, even when it ran alone; {why}")
+            self._progress.failed(*key, f"it killed every worker it was given to, even when it ran alone; {why}")
             return
         if isinstance(result, BaseException):
             # The scheduler is gone, whatever Dask makes of it; or was, and with it all shards, if Dask has reconnected.
             if self._joined.client.status != "running" or isinstance(result, FutureCancelledError):
                 raise ClosedClientError from result
-            self._fail(work, described(result))
+            self._progress.failed(*key, described(result))
             return
-        self._outcome.wall[work.stage] = time.monotonic() - self._started[work.stage]
-        self._outcome.made[work.stage] += 1
+        self.spans[work.stage] = time.monotonic() - self._started[work.stage]
         if result is None:
             # Committed before the task checked, perhaps by a build that lost its lease: its version is newer.
             self._versions = self._store.versions()
             self._progress.done(work.stage, work.shard, 0, None)
             return
         self._receipts.append(result)
-        self._outcome.rejected[work.stage] += result.rejects
-        self._outcome.seconds[work.stage] += result.seconds
         self._progress.done(work.stage, work.shard, result.rejects, result.seconds)
-
-    def _fail(self, work: ShardWork, message: str) -> None:
-        self._outcome.failed.append(FailedShard(work.stage, work.shard, work.fingerprint, message))
-        self._progress.failed(work.stage, work.shard, message)
 
     def _commit(self) -> None:
         if not self._receipts:

@@ -119,7 +119,8 @@ class FactKeeper:
             for stage in plan.stages
         ]
         self.history.plan(
-            ShardHistory(item.stage, item.shard, rows[item.stage][item.shard].rows, str(item.reason)) for item in work
+            ShardHistory(item.stage, item.shard, rows[item.stage][item.shard].rows, str(item.reason), item.fingerprint)
+            for item in work
         )
 
     def look(self, wall: Mapping[str, float]) -> None:

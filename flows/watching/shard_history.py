@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from features.core.types import Shard
+from features.core.types import Fingerprint, Shard
+from features.store.runs import FailedShard
 from features.store.scope import ShardKey
 
 State = Literal["waiting", "submitted", "running", "made", "committed", "failed", "left out"]
@@ -44,6 +45,7 @@ class ShardHistory:
     shard: Shard
     rows: int  # rows that go into it
     why: str = ""  # why it has to be made
+    fingerprint: str = ""  # that it has when it is made
     state: State = "waiting"  # its current state; only `committed` outlives the build
     rejects: int | None = None  # number of its rejected rows; None until it is made
     seconds: float | None = None  # time that its worker took; None until it is made, or if it had been committed before
@@ -108,6 +110,21 @@ class BuildHistory(dict[ShardKey, ShardHistory]):
         rows = sum(shard.rows for shard in self.values())
         ended = sum(shard.rows for shard in self.values() if shard.state in ENDED)
         return ended / rows if rows else 1.0
+
+    @property
+    def made(self) -> dict[str, list[ShardHistory]]:
+        """Stage → its shards that were made."""
+        made: dict[str, list[ShardHistory]] = {}
+        for shard in self.values():
+            if shard.state in {"made", "committed"}:
+                made.setdefault(shard.stage, []).append(shard)
+        return made
+
+    @property
+    def failed(self) -> tuple[FailedShard, ...]:
+        """The shards that could not be made."""
+        failed = (shard for shard in self.values() if shard.state == "failed")
+        return tuple(FailedShard(each.stage, each.shard, Fingerprint(each.fingerprint), each.error) for each in failed)
 
     def plan(self, shards: Iterable[ShardHistory]) -> None:
         """Record the shards that are to be made, beside those that were planned before."""

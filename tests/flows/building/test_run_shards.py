@@ -18,7 +18,7 @@ from features.stages.label_vectors import label_vector_recipe
 from features.store.plan import Reason, ShardWork
 from features.store.scope import PlannedStage
 from flows.building import run_shards
-from flows.building.run_shards import Outcome, ShardRunner
+from flows.building.run_shards import ShardRunner
 from flows.clusters import cluster, cluster_watch
 from flows.stages import Chain
 from flows.watching.progress import BuildProgress
@@ -70,7 +70,7 @@ def test_workers_that_join_during_a_build_have_shards_too(on_a_cluster, tmp_path
     with on_a_cluster(make, [("amr", shard) for shard in shards]) as (started, runner):
         before = runner.available.workers
         started.scale(4)
-        runner.run(work, Outcome())
+        runner.run(work)
     assert (before, runner.available.workers) == (1, 4)
     times = [json.loads((tmp_path / shard).read_text()) for shard in shards]
     assert max(sum(begun <= moment < ended for begun, ended in times) for moment, _ in times) == 4
@@ -168,7 +168,7 @@ def test_a_shard_whose_work_ran_out_of_time_has_failed():
     runner._take(work, SimpleNamespace(status="error", release=lambda: released.append(key)), read)
     assert not runner._running, "nobody waits for it"
     assert released == [key], "Dask would make it again when its worker dies"
-    assert "of a download" in runner._outcome.failed[0].error
+    assert "of a download" in progress.history.failed[0].error
 
 
 def test_what_needs_a_shard_that_another_build_has_committed_reads_it(on_a_cluster, tmp_path):
@@ -184,7 +184,7 @@ def test_what_needs_a_shard_that_another_build_has_committed_reads_it(on_a_clust
         _,
         runner,
     ):
-        runner.run(work, Outcome())
+        runner.run(work)
     assert json.loads((tmp_path / "metrics").read_text()) == {"amr": 4}
 
 
@@ -197,7 +197,7 @@ def test_what_may_be_made_by_the_code_of_an_upgrade_is_not_committed_under_the_r
     graphs = ("amr", Shard("sentences-00000"))
     monkeypatch.setattr(code, "OWN_CODE", "that before the upgrade")
     with on_a_cluster(make, [graphs]) as (_, runner), pytest.raises(OtherCode):
-        runner.run([ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
+        runner.run([ShardWork(*graphs, Fingerprint("a-b"), (), (), Reason("new"))])
 
 
 def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_recipe_before_them(on_a_cluster, tmp_path):
@@ -212,7 +212,7 @@ def test_what_may_be_made_with_other_word_vectors_is_not_committed_under_the_rec
     with on_a_cluster(make, [key]) as (_, runner):
         runner._chain = Chain((planned,), {"label_vectors": settings})
         with pytest.raises(FileChanged):
-            runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))], Outcome())
+            runner.run([ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new"))])
 
 
 def test_receipts_are_committed_once_each_and_counted_and_what_needs_them_reads_the_last_version(on_a_cluster):
@@ -224,7 +224,7 @@ def test_receipts_are_committed_once_each_and_counted_and_what_needs_them_reads_
     pairs = ("metrics", Shard("pairs-00000"))
     work = [ShardWork(*key, Fingerprint("a-b"), (), (), Reason("new")) for key in graphs]
     work.append(ShardWork(*pairs, Fingerprint("c-d"), tuple(graphs), tuple(graphs), Reason("new")))
-    committed, outcome = [], Outcome()
+    committed = []
 
     def commit(receipts, *, run_id, recipes):
         committed.extend(receipts)
@@ -233,16 +233,14 @@ def test_receipts_are_committed_once_each_and_counted_and_what_needs_them_reads_
     with on_a_cluster(make, [*graphs, pairs], lambda: {"amr": 0}) as (_, runner):
         runner._store.commit = commit
         runner._chain.stages, runner._chain.check_files = (), lambda: None
-        runner.run(work, outcome)
-        assert {shard.state for shard in runner._progress.history.values()} == {"committed"}
+        runner.run(work)
+        made = runner._progress.history.made
+        assert {shard.state for shards in made.values() for shard in shards} == {"committed"}
     assert sorted((receipt.stage, receipt.shard) for receipt in committed) == [*graphs, pairs]
     assert committed[-1].versions == {"amr": 4}
-    assert (outcome.made, outcome.rejected, outcome.seconds) == (
-        {"amr": 4, "metrics": 1},
-        {"amr": 4, "metrics": 1},
-        {"amr": 8.0, "metrics": 2.0},
-    )
-    assert 0.4 <= outcome.wall["amr"] < 60
+    counts = {stage: [(shard.rejects, shard.seconds) for shard in shards] for stage, shards in made.items()}
+    assert counts == {"amr": [(1, 2.0)] * 4, "metrics": [(1, 2.0)]}
+    assert 0.4 <= runner.spans["amr"] < 60
 
 
 @pytest.mark.parametrize(
@@ -274,7 +272,7 @@ def test_what_is_made_is_committed_where_a_worker_idles_or_time_has_passed_or_th
         monkeypatch.setattr(runner, "_commit", lambda: committed.extend(runner._receipts))
         work = ShardWork("amr", Shard("sentences-00000"), Fingerprint("a-b"), (), (), Reason("new"))
         with nullcontext() if raised is None else pytest.raises(RunError):
-            runner.run([work], Outcome())
+            runner.run([work])
     assert committed == ["a receipt"] * commits
 
 
@@ -306,13 +304,13 @@ def test_a_shard_that_fails_costs_what_needs_it_and_nothing_else(on_a_cluster):
         for keys in chains
         for need, key in zip([None, *keys], keys, strict=False)
     ]
-    outcome = Outcome()
     with on_a_cluster(make, [key for keys in chains for key in keys], lambda: dict.fromkeys(stages, 1)) as (_, runner):
-        runner.run(work, outcome)
-        left_out = [key for key, shard in runner._progress.history.items() if shard.state == "left out"]
-    assert [(failed.stage, failed.shard) for failed in outcome.failed] == chains[0][:1]
+        runner.run(work)
+        history = runner._progress.history
+        left_out = [key for key, shard in history.items() if shard.state == "left out"]
+    assert [(failed.stage, failed.shard) for failed in history.failed] == chains[0][:1]
     assert left_out == chains[0][1:]
-    assert outcome.made == dict.fromkeys(stages, 1)
+    assert {stage: len(shards) for stage, shards in history.made.items()} == dict.fromkeys(stages, 1)
 
 
 def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_blamed(
@@ -329,13 +327,14 @@ def test_a_shard_whose_worker_died_is_tried_alone_after_all_others_before_it_is_
 
     shards = [Shard(name) for name in ("always", "once", "never")]
     work = [ShardWork("amr", shard, Fingerprint("a-b"), (), (), Reason("new")) for shard in shards]
-    outcome, taken_back = Outcome(), []
+    taken_back = []
     with on_a_cluster(make, [("amr", shard) for shard in shards]) as (_, runner):
         monkeypatch.setattr(runner._progress, "taken_back", lambda _, shard: taken_back.append(shard))
-        runner.run(work, outcome)
+        runner.run(work)
+        history = runner._progress.history
     assert sorted(taken_back) == ["always", "once"]
     tried = log.read_text().split()
     assert sorted(tried[:3]) == sorted(shards)
     assert sorted(tried[3:]) == ["always", "once"]
-    assert [failed.shard for failed in outcome.failed] == ["always"]
-    assert outcome.made == {"amr": 2}
+    assert [failed.shard for failed in history.failed] == ["always"]
+    assert [shard.shard for shard in history.made["amr"]] == ["once", "never"]
