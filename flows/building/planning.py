@@ -36,7 +36,7 @@ from training.runs import last_release
 class Outlook:
     """What a refresh would do."""
 
-    store: str  # folder of the store
+    store: str  # its folder, or its address
     ingest: IngestReport  # what is new in the corpora
     plan: Plan  # the shards to make, including those of new rows
     damaged: tuple[Damage, ...]  # files that would be rebuilt

@@ -47,7 +47,7 @@ class BuildFacts:
     """What is known of a build so far."""
 
     project: str  # its name
-    store: str  # folder of the store
+    store: str  # its folder, or its address
     run_id: str  # id of the build
     process: str  # host and process id
     started: str  # UTC, ISO 8601
