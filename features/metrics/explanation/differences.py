@@ -171,7 +171,7 @@ def _roles(told: Told) -> None:
     elif any(texts.fronted):
         first = [f"{quoted(part)} comes first in {SIDES[n]}" for n, part in enumerate(texts.fronted) if part]
         told.add("order" if both.differ else "form", ("srl",), ", ".join(first))
-    elif texts.exchange and not texts.passive:
+    elif texts.exchange and not (texts.passive and texts.passive.by):
         _exchange(told, texts.exchange, moved)
 
 
@@ -220,17 +220,16 @@ def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
     if texts.attribute or "role" in {difference.aspect for difference in told.differences}:
         return
-    side, verb = texts.passive_verb or (0, NO_TOKEN)
+    side, be, by, verb = texts.passive or (0, 0, 0, NO_TOKEN)
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
     if verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
-    elif verb.stem in acting and not texts.passive:  # "he was denied a room", "he denied it"
-        at = texts.tokens[side].index(verb)
-        passive = texts.tokens[side][at - 1 : at + 1]
+    elif verb.stem in acting and not by:  # "he was denied a room", "he denied it"
+        passive = [texts.tokens[side][be], verb]
         told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
-    elif texts.passive and (texts.moved or not texts.voice):
-        told.add("form", (), f"only {SIDES[texts.passive.side]} is in the passive")
+    elif by and (texts.moved or not texts.voice):
+        told.add("form", (), f"only {SIDES[side]} is in the passive")
     elif not (texts.exchange or texts.voice) and told.add_swap():
         return
     elif texts.moved:

@@ -28,11 +28,11 @@ _LONGEST = 6  # words with content in a part that changes places
 
 
 class Passive(NamedTuple):
-    """A verb in the passive with its agent: "was bitten by a dog"."""
+    """A verb in the passive: "was bitten by a dog", "bitten by a dog", "was bitten"."""
 
     side: int  # the sentence
     be: int  # where it begins
-    by: int  # where its agent begins
+    by: int  # where its agent begins; 0 without one
     verb: Token  # its participle
 
 
@@ -59,17 +59,34 @@ class ComparedTexts:
 
     @cached_property
     def passive(self) -> Passive | None:
-        """The verb in the passive with an agent that only one sentence has."""
-        left, right = _passive(0, *self.tokens), _passive(1, *self.tokens[::-1])
-        only = None if left and right else left or right
-        return None if only is None or self._has_passive(1 - only.side, only.verb) else only
+        """The verb in the passive that only one sentence has, rather one with an agent; none if both have agents."""
+        sides = [_passives(side, self.tokens[side], asks=self.asks[side]) for side in (0, 1)]
+        agents = [[p for p in side if p.by and (p.be != p.by - 1 or self._is_active(p))][:1] for side in sides]
+        if all(agents):
+            return None
+        theirs = [{each.verb.lower for each in sides[1 - side]} for side in (0, 1)]
+        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]
+        for each in agents[0] + agents[1] or bare:
+            beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
+            subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
+            moves = self.reordered or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
+            if (each.by or moves) and each.verb.lower not in theirs[each.side]:
+                return each
+        return None
+
+    def _is_active(self, passive: Passive) -> bool:
+        """Return whether the other sentence has a verb with its agent: "man shot by police", "police shoot man"."""
+        rest = [t for t in self.tokens[1 - passive.side] if t.kind != "grammar" or t.lower in {"by", "to", "of"}]
+        agent = next((t.stem for t in self.tokens[passive.side][passive.by + 1 :] if t.kind in _NOUNS), "")
+        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == passive.verb.stem), 0)
+        return at > 0 and rest[at + 1].has_content and agent in {t.stem for t in rest[: at + 2]}  # not "stood by a man"
 
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
-        if self.passive is None or self.passive.verb.stem not in self.shared:
+        side, be, by, verb = self.passive or (0, 0, 0, NO_TOKEN)
+        if not by or verb.stem not in self.shared:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        side, be, by, _ = self.passive
         tokens, others = self.tokens[side], self.tokens[1 - side]
         before = [at for at, t in enumerate(tokens[: be or by - 1]) if t.kind in _NOUNS or t.stem in _ASKING]
         subject = _asked(tokens, before[-1]).stem if before else ""  # "was Ann bitten by", "has been bitten by"
@@ -77,8 +94,8 @@ class ComparedTexts:
         for token in tokens[by + 1 :]:
             # "by the boy left", "by Ann today" beside "Ann left today"
             apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
-            verb = token.may_be_participle and token.kind == "word"  # not "Mr Reed"
-            if agent and (verb or apart or not token.has_content):
+            is_verb = token.may_be_participle and token.kind == "word"  # not "Mr Reed"
+            if agent and (is_verb or apart or not token.has_content):
                 break
             agent = token.stem if token.has_content else ""
         known = {t.stem for t, behind in pairwise([*others, NO_TOKEN]) if behind.lower != "'s"}  # not "Ann's son"
@@ -100,7 +117,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
         is_dative = not differ and len({sum(t.lower == "to" for t in side) for side in self.tokens}) == 2
-        if _renamed(left, pair) == right and (self.passive or not self.passive_verb):
+        if _renamed(left, pair) == right and (self.passive is None or self.passive.by):
             orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if (apart or is_dative) and (not differ or self._take_places(pair)) else None
@@ -125,7 +142,7 @@ class ComparedTexts:
     def turned(self) -> tuple[Token, list[str], Token] | None:
         """Whom a clause is about, stems of another noun, the verb, if they swap roles: "who we saw", "who saw us"."""
         starts = [[at for at, token in enumerate(side) if token.stem in {"what", *RELATIVE}] for side in self.tokens]
-        for places in zip(*starts, strict=False) if self.passive is None else ():
+        for places in zip(*starts, strict=False) if not (self.passive and self.passive.by) else ():
             of = _asked(self.tokens[0], places[0])
             clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
             if all(clauses) and clauses[0][0].has_content and clauses[0][0].stem == clauses[1][0].stem:  # which boys
@@ -250,27 +267,6 @@ class ComparedTexts:
         pairs = ((self.tokens[0][i + at], self.tokens[1][j + at]) for i, j, n in blocks for at in range(n))
         return [(a, b) for a, b in pairs if a.lower != b.lower and "'" not in a.lower + b.lower]
 
-    @cached_property
-    def passive_verb(self) -> tuple[int, Token] | None:
-        """The side that alone has a verb in the passive, without an agent, and the verb: "the cake was eaten"."""
-        # Not 's, which is mostly the genitive: "John's car".
-        forms = [sum(token.stem == "be" and token.lower.isalpha() for token in side) for side in self.tokens]
-        side = int(forms[1] > forms[0])
-        tokens, verbs = self.tokens[side], {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - side])}
-        for at, (before, be) in enumerate(pairwise([NO_TOKEN, *tokens]), 1) if forms[0] != forms[1] else ():
-            behind = tokens[at:] if self.asks[side] else tokens[at : at + 1]  # "was it denied"
-            token = next((t for t in behind if t.stem in self.shared and t.may_be_participle), NO_TOKEN)
-            moves = self.reordered or (before.stem, token.stem) in verbs  # "he denied it", "he was denied it"
-            if be.stem == "be" and token.text and moves and not self._has_passive(1 - side, token):
-                return side, token
-        return None
-
-    def _has_passive(self, side: int, verb: Token) -> bool:
-        """Return whether a sentence has a verb beside "be" or "by": "was first sent", "sent by Ann"."""
-        tokens = self.tokens[side]
-        at = [n for n, token in enumerate(tokens) if token.lower == verb.lower]
-        return not {"be", "by"}.isdisjoint(token.stem for n in at for token in tokens[max(n - 3, 0) : n + 2])
-
     def token(self, side: int, stem: str) -> Token:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
@@ -346,19 +342,20 @@ def _asked(tokens: Sequence[Token], at: int) -> Token:
     return noun if tokens[at].stem in RELATIVE and noun.kind in {"name", "word"} else tokens[at]
 
 
-def _passive(side: int, tokens: Sequence[Token], others: Sequence[Token]) -> Passive | None:
-    stems = [token.stem for token in tokens]
-    by = stems.index("by") if "by" in stems else 0
-    be = stems.index("be") if "be" in stems else by - 1
-    verbs = [t for t in tokens[be:by] if t.kind != "grammar"][:3]
-    verb = next((t for t in verbs if t.may_be_participle), NO_TOKEN)  # not "was on the table by the door"
-    active = verb.text and not tokens[by - 1].lower.endswith("ing")
-    if "be" not in stems:  # "man shot by police" beside "police shoot man", "man shoots police"; not "stood by a man"
-        rest = [t for t in others if t.kind != "grammar" or t.lower in {"by", "to", "of"}]
-        agent = next((t.stem for t in tokens[by + 1 :] if t.kind in _NOUNS), "")
-        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == verb.stem), 0)
-        active = at > 0 and rest[at + 1].has_content and agent in {token.stem for token in rest[: at + 2]}
-    return Passive(side, be, by, verb) if active else None
+def _passives(side: int, tokens: Sequence[Token], *, asks: bool) -> list[Passive]:
+    """Return the verbs of a sentence in the passive, also "shot" in "man shot by police"."""
+    stops = [at for at, t in enumerate(tokens) if t.stem == "by" and at and tokens[at - 1].lower[-3:] != "ing"]
+    found: dict[Token, Passive] = {}
+    for be in [at for at, t in enumerate(tokens) if t.stem == "be" and t.lower.isalpha()]:  # not "John's car"
+        by = next((at for at in stops if at > be), 0)
+        behind = [t for t in tokens[be + 1 : by or None] if t.kind != "grammar"]
+        behind = behind[:3] if by or asks else list(tokens[be + 1 : be + 2])  # "was it denied"
+        if verb := next((t for t in behind if t.may_be_participle), None):
+            found.setdefault(verb, Passive(side, be, by, verb))
+    for by in stops:
+        if tokens[by - 1].may_be_participle:
+            found.setdefault(tokens[by - 1], Passive(side, by - 1, by, tokens[by - 1]))
+    return list(found.values())
 
 
 def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
