@@ -355,7 +355,8 @@ class Told:
         """Tell which two words swap roles, though the order of others differs, too; return whether any do."""
         for pair in combinations(dict.fromkeys(stem for stem, _ in self.both.moved_arguments), 2):
             frames = self.both.swaps(([pair[0]], [pair[1]])) if self.texts.turns(pair) else []
-            if frames := [frame for frame in frames if stem_of(frame.strip('"')) not in pair]:
+            # Not "Ann was amused", "it amused Ann".
+            if frames := [f for f in frames if stem_of(f.strip('"')) not in {*pair, self.texts.passive.verb.stem}]:
                 words = joined([spans(self, 0, self.texts.name(self.texts.token(0, stem))) for stem in pair])
                 self.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
                 self.differences.insert(0, self.differences.pop())
@@ -375,10 +376,8 @@ class Told:
 
     def chunks(self, kinds: Iterable[str]) -> list[Chunk]:
         """Return words of some kinds that only one sentence has and that are not told yet, place by place."""
-        rest = [
-            tuple([t for t in part if t.kind in kinds and t not in self.named[side]] for side, part in enumerate(chunk))
-            for chunk in self.texts.chunks
-        ]
+        named = self.named
+        rest = [[[t for t in c[n] if t.kind in kinds and t not in named[n]] for n in (0, 1)] for c in self.texts.chunks]
         return [(left, right) for left, right in rest if left or right]
 
 

@@ -151,7 +151,7 @@ def _roles(told: Told) -> None:
     one, subject, does = texts.turned or (NO_TOKEN, [], NO_TOKEN)
     if does.may_be_participle or does.lower.endswith("ing") or does.stem in both.frame_stems:  # not "which the way is"
         told.add("role", ("srl",), f"{one.shown} and {_part(told, subject)} swap roles in {does.shown}")
-    elif texts.passive and texts.voice:
+    elif texts.voice:
         parts, side = texts.exchange or ([], []), texts.passive.side
         within = {*texts.voice} <= {stem for part in parts for stem in part}
         words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
@@ -171,7 +171,7 @@ def _roles(told: Told) -> None:
     elif any(texts.fronted):
         first = [f"{quoted(part)} comes first in {SIDES[n]}" for n, part in enumerate(texts.fronted) if part]
         told.add("order" if both.differ else "form", ("srl",), ", ".join(first))
-    elif texts.exchange and not (texts.passive and texts.passive.by):
+    elif texts.exchange and not texts.passive.by:
         _exchange(told, texts.exchange, moved)
 
 
@@ -220,14 +220,14 @@ def _moved_words(told: Told) -> None:
     both, texts = told.both, told.texts
     if texts.attribute or "role" in {difference.aspect for difference in told.differences}:
         return
-    side, be, by, verb = texts.passive or (0, 0, 0, NO_TOKEN)
+    side, be, by, verb = texts.passive
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
     if verb.stem in acting and not texts.voice and texts.reordered:
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif verb.stem in acting and not by:  # "he was denied a room", "he denied it"
-        passive = [texts.tokens[side][be], verb]
-        told.add("role", ("srl",), f"only {SIDES[side]} says {spans(told, side, passive)}", _by_side(side, passive, []))
+        theirs = texts.token(1 - side, verb.stem)
+        told.add_apart("role", ("srl",), [_by_side(side, [texts.tokens[side][be], verb], [theirs])])
     elif by and (texts.moved or not texts.voice):
         told.add("form", (), f"only {SIDES[side]} is in the passive")
     elif not (texts.exchange or texts.voice) and told.add_swap():

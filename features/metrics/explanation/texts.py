@@ -36,6 +36,9 @@ class Passive(NamedTuple):
     verb: Token  # its participle
 
 
+NO_PASSIVE = Passive(0, 0, 0, NO_TOKEN)
+
+
 class ComparedTexts:
     """Two sentences, compared word by word."""
 
@@ -58,21 +61,18 @@ class ComparedTexts:
         return ends[0], ends[1]
 
     @cached_property
-    def passive(self) -> Passive | None:
-        """The verb in the passive that only one sentence has, rather one with an agent; none if both have agents."""
+    def passive(self) -> Passive:
+        """The verb in the passive that only one sentence has, rather one with an agent; else `NO_PASSIVE`."""
         sides = [_passives(side, self.tokens[side], asks=self.asks[side]) for side in (0, 1)]
         agents = [[p for p in side if p.by and (p.be != p.by - 1 or self._is_active(p))][:1] for side in sides]
-        if all(agents):
-            return None
-        theirs = [{each.verb.lower for each in sides[1 - side]} for side in (0, 1)]
         bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]
-        for each in agents[0] + agents[1] or bare:
+        for each in () if all(agents) else agents[0] + agents[1] or bare:
             beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
             subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
             moves = self.reordered or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
-            if (each.by or moves) and each.verb.lower not in theirs[each.side]:
+            if (each.by or moves) and each.verb.lower not in {p.verb.lower for p in sides[1 - each.side]}:
                 return each
-        return None
+        return NO_PASSIVE
 
     def _is_active(self, passive: Passive) -> bool:
         """Return whether the other sentence has a verb with its agent: "man shot by police", "police shoot man"."""
@@ -84,7 +84,7 @@ class ComparedTexts:
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
-        side, be, by, verb = self.passive or (0, 0, 0, NO_TOKEN)
+        side, be, by, verb = self.passive
         if not by or verb.stem not in self.shared:
             return None  # "the dog was fed by Ann" beside "a dog of Ann"
         tokens, others = self.tokens[side], self.tokens[1 - side]
@@ -94,7 +94,8 @@ class ComparedTexts:
         for token in tokens[by + 1 :]:
             # "by the boy left", "by Ann today" beside "Ann left today"
             apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
-            is_verb = token.may_be_participle and token.kind == "word"  # not "Mr Reed"
+            # Not "Mr Reed"; "by the guard leaving".
+            is_verb = token.kind == "word" and (token.may_be_participle or token.lower.endswith("ing"))
             if agent and (is_verb or apart or not token.has_content):
                 break
             agent = token.stem if token.has_content else ""
@@ -117,7 +118,7 @@ class ComparedTexts:
         pair = [left[at]], [right[at]]
         differ = self.differ_in_words(but={"and", "but"})  # "x and then y"
         is_dative = not differ and len({sum(t.lower == "to" for t in side) for side in self.tokens}) == 2
-        if _renamed(left, pair) == right and (self.passive is None or self.passive.by):
+        if _renamed(left, pair) == right and (self.passive.by or not self.passive.verb.text):
             orders = [[t.stem for t in side if t.kind != "modal"] for side in self.tokens]  # of neighbours, one moves
             apart = all(abs(stems.index(left[at]) - stems.index(right[at])) > 1 for stems in orders)
             return pair if (apart or is_dative) and (not differ or self._take_places(pair)) else None
@@ -142,14 +143,15 @@ class ComparedTexts:
     def turned(self) -> tuple[Token, list[str], Token] | None:
         """Whom a clause is about, stems of another noun, the verb, if they swap roles: "who we saw", "who saw us"."""
         starts = [[at for at, token in enumerate(side) if token.stem in {"what", *RELATIVE}] for side in self.tokens]
-        for places in zip(*starts, strict=False) if not (self.passive and self.passive.by) else ():
+        for places in zip(*starts, strict=False) if not self.passive.by else ():
             of = _asked(self.tokens[0], places[0])
             clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
             if all(clauses) and clauses[0][0].has_content and clauses[0][0].stem == clauses[1][0].stem:  # which boys
                 of, clauses = clauses[0][0], [clause[1:] for clause in clauses]
             for ours, theirs in (clauses, clauses[::-1]):
-                if subject := _subject(ours, theirs):
-                    return of, subject, next(token for token in theirs if token.has_content)
+                verb = next((token for token in theirs if token.has_content), NO_TOKEN)
+                if verb.stem != self.passive.verb.stem and (subject := _subject(ours, theirs)):
+                    return of, subject, verb
         return None
 
     @cached_property

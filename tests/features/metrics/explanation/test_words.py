@@ -1285,6 +1285,22 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(m / mix-01 :ARG1 (t / tea :quant 2) :ARG2 (r / rice :quant 3))",
          "(m / mix-01 :ARG1 (t / tea :quant 3) :ARG2 (r / rice :quant 2))",
          'Same frames and roles; "2 g of tea" in a, "3 g of tea" in b; "3 g of rice" in a, "2 g of rice" in b.'),
+        # The verb of the passive, its agent and its subject.
+        ("She was amused at a joke.", "A joke amused her.", "(a / amuse-01 :ARG0 (s / she) :ARG1 (j / joke))",
+         "(a / amuse-01 :ARG0 (j / joke) :ARG1 (s / she))",
+         'Both have "amused" and "joke"; only a says "at"; "amused" is in the passive only in a.'),
+        ("By whom was the book written?", "Who wrote the book?",
+         "(w / write-01 :ARG0 (a / amr-unknown) :ARG1 (b / book))", None,
+         'The parser sees no difference: both have the same graph; "written" is in the passive only in a.'),
+        ("He was seen by the guard leaving.", "He saw the guard leaving.", "(s / see-01 :ARG0 (h / he))", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "He" and "guard" '
+          'swap roles (passive in a only).')),
+        ("The trial was delayed because Ann was ill.", "Ann was ill and delayed the trial.",
+         "(d / delay-01 :ARG1 (t / trial))", "(d / delay-01 :ARG0 (a / ann) :ARG1 (t / trial))",
+         ('Both have "trial", "delayed", "Ann" and "ill"; only a says "because"; "delayed" is in the passive only in '
+          'a.')),
+        ("Ann was asked a question.", "Ann asked a question.", "(a / ask-01 :ARG2 (n / ann) :ARG1 (q / question))",
+         "(a / ask-01 :ARG0 (n / ann) :ARG1 (q / question))", 'Same frames; "was asked" in a, "asked" in b.'),
         # What is negated is told once, and with its "all".
         ("No doubt it rains.", "It rains.", "(r / rain-01 :ARG1-of (d / doubt-01 :polarity -))", "(r / rain-01)",
          'Both have "it" and "rains"; only a says "No doubt".'),
