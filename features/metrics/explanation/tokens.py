@@ -26,7 +26,7 @@ MONTHS = "January|February|March|April|May|June|July|August|September|October|No
 _NAMED = rf"(?:{MONTHS}|Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.?"
 _DATE = rf"(?:{_NAMED}\s\d\d?(?:st|nd|rd|th)?|\d\d?(?:st|nd|rd|th)?(?:\sof)?\s{_NAMED})\s?,?\s(?:1\d|20)\d\d\b"
 _TOKEN = re.compile(
-    rf"\b{_DATE} | {_CLOCK}(?!\s?%|\sper|[.,:]\d) | \b(?:{_SMALL}|\w+ty)(?=-(?:hundred|thousand|[mb]illion)\b(?!-))"
+    rf"\b{_DATE}|{_CLOCK}(?!\s?%|\sper|[.,:]\d) |\b(?:{_SMALL}|\w+ty[\w-]*?)(?=-(?:hundred|thousand|[mb]illion)\b(?!-))"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
     rf" | (?:up\s+to|as\s+(?:many|much)\s+as)(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of

@@ -35,6 +35,7 @@ from tests.features.metrics.explanation.test_words import told
         ("Up to 50 boys left.", "As many as 50 boys left."),
         ("Up to one hundred boys and nearly two thousand girls left.", "Up to 100 boys and nearly 2,000 girls left."),
         ("Fifty-thousand boys left.", "50,000 boys left."),
+        ("Seventy-five-thousand boys left.", "75,000 boys left."),
         ("Two dozen boys ate half a dozen eggs.", "24 boys ate six eggs."),
         ("He called twice.", "He called two times."),
         ("It weighs 1.5e3 g.", "It weighs 1500 g."),
