@@ -37,7 +37,7 @@ _TOKEN = re.compile(
         (?:st|nd|rd|th|e[+-]?\d\d?\b|(?<=\d{3}0)['’]?s|(?-i:[A-F]\b(?!\.M)))?        # .5, 1990s, 6e23, 12B
         (?:\s?(?:%|[ap]m\b|[ap]\.m\.))?                                     # 5 pm
       | at\s+(?:least|most)\b | not?\s+(?:more|fewer|less|later|earlier)\s+than\b | a\s+few\b
-      | no(?:t\s+(?:only|just(?=\s\w)|merely)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
+      | no(?:t\s+(?:only|just(?=\s\w)|merely|without)|\s+one|\s+longer(?!\s+than))\b | oh,?\s+no\b(?!\s\w)
       | (?:a\s+(?:couple|pair|lot)|lots)\s+of\b | how\s+(?:much|many)\b | per\s+cent\b | no\.(?=\s*\d)
       | (?<=\w\s)and\s+a\s+(?:half|quarter)\b | a\s+(?:hundred|thousand|[mb]illion)\b(?!-) | (?:half\s+)?a\s+dozen\b
       | (?:(?:not|never|n['’]t)\s+)?fail(?:s|ed)?\s+to\b | (?:have|has|had)\s+to\b | would\s+rather\b | can(?=not\b)
@@ -77,19 +77,18 @@ rebuild rebuilt; rewrite rewrote rewritten; repay repaid; mislead misled; spring
 stung; light lit; sew sewn; slay slew slain; weave wove woven; agree agreed; disagree disagreed; free freed; guarantee
 guaranteed; control controlled controlling; bet bet; burst burst; cast cast; cost cost; cut cut; hit hit; hurt hurt;
 let let; put put; read read; set set; shed shed; shut shut; split split; spread spread; upset upset"""
-_FORMS = f"""{_VERBS}; who whom; evening evenings; inning innings;
-news; shorts; goose geese; thief thieves; wolf wolves; half halves; shelf shelves; kilogram kg kilo kilos;
-kilometer km; meter m; gram g; milligram mg; liter l; milliliter ml; millimeter mm; centimeter cm;
-gigabyte gb; megabyte mb; pound lb lbs; ounce oz; tablespoon tbsp; teaspoon tsp; hour hr hrs; minute min mins;
-second sec secs; man men; woman women; child children; foot feet; tooth teeth; mouse mice; wife wives; knife knives;
-he him his himself; she her hers herself; it its itself; i me my mine myself; we
-us our ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been
-being 's 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody
-no-one; somebody someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program
-programme programmes; this these; that those; != ≠; <= ≤; >= ≥; = ==; https;
-january jan; february feb; april apr; august aug; september sept sep; october oct; november nov; december dec;
-monday mon; tuesday tues; wednesday weds; thursday thurs; friday fri; saint st; mount mt; governor gov; senator sen;
-general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation corp; 12:00 noon; 0:00 midnight
+_FORMS = f"""{_VERBS}; who whom; evening evenings; inning innings; news; shorts; goose geese; thief thieves; wolf
+wolves; half halves; shelf shelves; kilogram kg kilo kilos; kilometer km; meter m; gram g; milligram mg; liter l;
+milliliter ml; millimeter mm; centimeter cm; gigabyte gb; megabyte mb; pound lb lbs; ounce oz; tablespoon tbsp; teaspoon
+tsp; hour hr hrs; minute min mins; second sec secs; man men; woman women; child children; foot feet; tooth teeth; mouse
+mice; wife wives; knife knives; he him his himself; she her hers herself; it its itself; i me my mine myself; we us our
+ours ourselves; you your yours yourself yourselves; they them their theirs themselves; be am is are was were been being
+'s 're 'm; have has had having 've; do does did done doing; not n't; will 'll; would 'd; nobody no-one; somebody
+someone; everybody everyone; and &; doctor dr; mister mr; professor prof; gray grey; program programme programmes; this
+these; that those; != ≠; <= ≤; >= ≥; = ==; https; january jan; february feb; april apr; august aug; september sept sep;
+october oct; november nov; december dec; monday mon; tuesday tues; wednesday weds; thursday thurs; friday fri; saint st;
+mount mt; governor gov; senator sen; general gen; colonel col; lieutenant lt; captain capt; sergeant sgt; corporation
+corp; 12:00 noon; 0:00 midnight
 """
 """Stems with forms that the rules of `stem_of` do not lead to; "news" and "https" are not of "new" and "http"."""
 _PAST = frozenset(form for group in _VERBS.split(";") for form in group.split()[1:] if not form.endswith(("s", "ing")))
@@ -182,6 +181,7 @@ _PHRASES: dict[str, tuple[str, Kind]] = {
     "per cent": ("percent", "word"),
     "no.": ("number", "link"),  # No. 2
     **dict.fromkeys(("no only", "no just", "no merely"), ("not-only", "link")),
+    "no without": ("not-without", "link"),
     **dict.fromkeys(("oh no", "oh, no"), ("oh-no", "link")),
     **dict.fromkeys(("have to", "has to", "had to"), ("must", "modal")),
     "would rather": ("would-rather", "modal"),

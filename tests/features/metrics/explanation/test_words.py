@@ -123,6 +123,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("He is not merely smart but kind.", "He is smart and kind.", "(s / smart-06 :ARG1 (h / he) :polarity -)",
          "(s / smart-06 :ARG1 (h / he))",
          'Same roles; "but" in a, "and" in b; only a says "not merely".'),
+        ("It is not without risk.", "It has no risk.", "(r / risk-01 :polarity -)", None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; b has the negation '
+          '"no"; only a says "not without".')),
         ("Oh no, it rains!", "It rains.", "(r / rain-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Oh '
           'no".')),
