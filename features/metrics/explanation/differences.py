@@ -154,7 +154,8 @@ def _roles(told: Told) -> None:
     elif texts.voice:
         parts, side = texts.exchange or ([], []), texts.passive.side
         within = {*texts.voice} <= {stem for part in parts for stem in part}
-        words = joined([_part(told, stems) for stems in (parts if within else [[stem] for stem in texts.voice])])
+        names = [texts.name(texts.token(0, stem)) for stem in texts.voice]
+        words = joined([_part(told, part) for part in parts] if within else [spans(told, 0, name) for name in names])
         passive = f" (passive in {SIDES[side]} only)"
         verb = texts.passive.verb.stem
         frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
@@ -162,7 +163,7 @@ def _roles(told: Told) -> None:
         if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
-        elif frames and {stem for stem, _ in moved}.difference(texts.voice):
+        elif frames and {stem for stem, _ in moved}.difference(token.stem for name in names for token in name):
             told.add("order", (), f"{words} change places{passive}; the parser is unsure whether roles do")
         elif texts.exchange and texts.turns(texts.voice):
             told.add("form", (), f"{words} change places{passive}, not their roles")

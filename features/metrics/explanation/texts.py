@@ -45,7 +45,7 @@ class ComparedTexts:
     def __init__(self, sentences: tuple[str, str], names: tuple[Collection[str], Collection[str]] = ((), ())) -> None:
         self.sentences = unescape(sentences[0]), unescape(sentences[1])  # from pages: don&rsquo;t
         left, right = tokens_of(self.sentences[0], names[0]), tokens_of(self.sentences[1], names[1])
-        self.tokens = _read_beside(left, right), _read_beside(right, left)
+        self.tokens, self._names = (_read_beside(left, right), _read_beside(right, left)), names[0]
 
     @cached_property
     def equal(self) -> bool:
@@ -274,9 +274,11 @@ class ComparedTexts:
         return next(token for token in self.tokens[side] if token.stem == stem)
 
     def name(self, token: Token) -> list[Token]:
-        """Return a word of the first sentence with those behind it that are of one name: "John" of "John Lee"."""
-        behind = self.tokens[0][self.tokens[0].index(token) + 1 :]
-        return [token, *takewhile(lambda t: t.kind == token.kind == "name", behind)]
+        """Return a word of the first sentence with those around it that are of one name: "Lee" of "John Lee"."""
+        at, order = self.tokens[0].index(token), self.tokens[0]
+        before = takewhile(lambda t: t.kind == token.kind == "name" and t.lower in self._names, order[:at][::-1])
+        behind = takewhile(lambda t: t.kind == token.kind == "name", order[at + 1 :])
+        return [*[*before][::-1], token, *behind]
 
     def led(self, side: int, token: Token, leaders: Collection[Token]) -> list[Token]:
         """Return a word after those of some words that stand directly before it: "will go"."""
@@ -354,9 +356,8 @@ def _passives(side: int, tokens: Sequence[Token], *, asks: bool) -> list[Passive
         behind = behind[:3] if by or asks else list(tokens[be + 1 : be + 2])  # "was it denied"
         if verb := next((t for t in behind if t.may_be_participle), None):
             found.setdefault(verb, Passive(side, be, by, verb))
-    for by in stops:
-        if tokens[by - 1].may_be_participle:
-            found.setdefault(tokens[by - 1], Passive(side, by - 1, by, tokens[by - 1]))
+    for by in [at for at in stops if tokens[at - 1].may_be_participle]:
+        found.setdefault(tokens[by - 1], Passive(side, by - 1, by, tokens[by - 1]))
     return list(found.values())
 
 

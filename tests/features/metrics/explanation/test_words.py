@@ -1302,6 +1302,10 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(d / delay-01 :ARG1 (t / trial))", "(d / delay-01 :ARG0 (a / ann) :ARG1 (t / trial))",
          ('Both have "trial", "delayed", "Ann" and "ill"; only a says "because"; "delayed" is in the passive only in '
           'a.')),
+        ("Red Hat sued IBM.", "Red Hat was sued by IBM.",
+         '(s / sue-02 :ARG0 (h / company :name (n / name :op1 "Red" :op2 "Hat")))', None,
+         ('The parser sees no difference: both have the same graph, though the sentences differ; "Red Hat" and "IBM" '
+          'swap roles (passive in b only).')),
         ("Ann was asked a question.", "Ann asked a question.", "(a / ask-01 :ARG2 (n / ann) :ARG1 (q / question))",
          "(a / ask-01 :ARG0 (n / ann) :ARG1 (q / question))", 'Same frames; "was asked" in a, "asked" in b.'),
         # What is negated is told once, and with its "all".
