@@ -108,7 +108,7 @@ def _negations(told: Told) -> None:
         left, right = (spans(told, n, side) for n, side in enumerate(cues))
         text = f"both negate: {left} in a, {right} in b" if same else f"a has the negation {left}, b has {right}{reads}"
         told.add("word" if same else "negation", ("negations",), text, cues)
-    elif (any(in_both) or not (any(scopes) or texts.reordered)) and not texts.in_one_place(cues):
+    elif (any(in_both) or not (any(scopes) or texts.turns(texts.shared))) and not texts.in_one_place(cues):
         told.add("negation", ("negations",), f"{cues[0][0].shown} has another place{reads}", cues)
 
 
@@ -160,7 +160,7 @@ def _roles(told: Told) -> None:
         verb = texts.passive.verb.stem
         frames = [f" in {f}" for stem, f in moved if stem in texts.voice and stem_of(f.strip('"')) == verb][:1]
         # One is the subject of both: "Ann told Bob of it", "Ann was told of it by Bob".
-        if not texts.reordered or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
+        if not texts.turns(texts.shared) or not (texts.turns([*texts.voice, verb]) or texts.differ_in_words()):
             told.add("role", ("srl",), f"{words} swap roles{''.join(frames)}{passive}")
         # With a third one: "Ann was introduced to Bob by Tom", "Bob introduced Ann to Tom".
         elif frames and {stem for stem, _ in moved}.difference(token.stem for name in names for token in name):
@@ -224,7 +224,7 @@ def _moved_words(told: Told) -> None:
     side, be, by, verb = texts.passive
     agents = [r.source for r in both.views[1 - side].forward if r.role == "arg0"]
     acting = {token.stem for node, token in both.anchors[1 - side].items() if node in agents}  # not "if indicted"
-    if verb.stem in acting and not texts.voice and texts.reordered:
+    if verb.stem in acting and not texts.voice and texts.turns(texts.shared):
         told.add("form", (), f"{verb.shown} is in the passive only in {SIDES[side]}")
     elif verb.stem in acting and not by:  # "he was denied a room", "he denied it"
         theirs = texts.token(1 - side, verb.stem)
@@ -245,7 +245,7 @@ def _moved_words(told: Told) -> None:
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
         else:
             aspect: Aspect = "order" if both.differ or not texts.fronted else "form"
-            told.add(aspect, ("srl",), f"{word} has another place{places[stem]}")
+            told.add(aspect, ("srl",), f"{word} has another place{places[stem] or texts.followers(stem)}")
     elif texts.moved_links:
         words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
         aspect = "form" if single and texts.moved_links[0].stem not in RELATIVE else "order"

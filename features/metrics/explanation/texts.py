@@ -69,7 +69,7 @@ class ComparedTexts:
         for each in () if all(agents) else agents[0] + agents[1] or bare:
             beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
             subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
-            moves = self.reordered or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
+            moves = self.turns(self.shared) or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
             if (each.by or moves) and each.verb.lower not in {p.verb.lower for p in sides[1 - each.side]}:
                 return each
         return NO_PASSIVE
@@ -195,8 +195,7 @@ class ComparedTexts:
     @cached_property
     def moved_links(self) -> list[Token]:
         """Particles and prepositions that move while other words keep their order: "he called (it) off (the game)"."""
-        kept = {"to", "by", "that"}
-        left, right = ([t for t in side if t.kind != "grammar" or t.lower in kept] for side in self.tokens)
+        left, right = ([t for t in s if t.kind != "grammar" or t.lower in {"to", "by", "that"}] for s in self.tokens)
         others = [[token.stem for token in side if token.kind not in _LINKS] for side in (left, right)]
         if others[0] != others[1] or sorted(t.stem for t in left) != sorted(t.stem for t in right):
             return []
@@ -218,11 +217,6 @@ class ComparedTexts:
                 if n == at or any(parts):  # also "on the desk lay a book", "a book lay on the desk"
                     return parts
         return []
-
-    @cached_property
-    def reordered(self) -> bool:
-        """Whether the words that both have come in another order."""
-        return self.order[0] != self.order[1]
 
     def shuffled(self, *kinds: str) -> list[Token]:
         """Words of some kinds in the first sentence that stand elsewhere in the second, of those as often in both."""
@@ -272,6 +266,12 @@ class ComparedTexts:
     def token(self, side: int, stem: str) -> Token:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
+
+    def followers(self, stem: str) -> str:
+        """Return before which other word that both have a word stands in each sentence; empty if before the same."""
+        sides = [[t for t in side if t.has_content and t.stem in self.shared] for side in self.tokens]
+        a, b = ([*side, NO_TOKEN][side.index(self.token(n, stem)) + 1] for n, side in enumerate(sides))
+        return f": before {a.shown} in a, before {b.shown} in b" if len({a.stem, b.stem} - {""}) == 2 else ""
 
     def name(self, token: Token) -> list[Token]:
         """Return a word of the first sentence with those around it that are of one name: "Lee" of "John Lee"."""

@@ -462,7 +462,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'place.')),
         ("The dog even slept.", "Even the dog slept.", "(s / sleep-01 :ARG0 (d / dog) :mod (e / even))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "even" has another '
-          'place.')),
+          'place: before "slept" in a, before "dog" in b.')),
         ("Which set is the best?", "Which is the best set?", "(s / set-01 :ARG1 (b / best))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "set" has another '
           'place.')),
@@ -1259,7 +1259,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           'b; not in the graphs: "12" in a and "13" in b.')),
         ("The 77th round was a 7th pick.", "The 7th round was a 77th pick.", "(p / pick-01 :ARG1 (r / round))", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "77th round" in a, '
-          '"77th pick" in b; "round" has another place.')),
+          '"77th pick" in b; "round" has another place: before "7th" in a, before "77th" in b.')),
         ("Several people saw cats.", "A man saw several cats.",
          "(s / see-01 :ARG0 (p / person :quant (s2 / several)) :ARG1 (c / cat))",
          "(s / see-01 :ARG0 (m / man) :ARG1 (c / cat :quant (s2 / several)))",
