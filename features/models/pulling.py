@@ -194,9 +194,8 @@ def unpack_archive(archive_path: Path, target: Path) -> None:
             f" outside its folder; it is not trusted, and nothing was unpacked."
         ) from error
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ModelDamaged(
-            f"The file {str(archive_path)!r} cannot be unpacked ({error}); download it again."
-        ) from error
+        why = first_line(error).rstrip(":")  # of a file that is no archive, a list of what else it is not follows
+        raise ModelDamaged(f"The file {str(archive_path)!r} cannot be unpacked ({why}); download it again.") from error
     content = list(unpacked.glob("*"))  # none without a member: tarfile makes no folder then
     if not content:
         raise ModelDamaged(f"The archive {str(archive_path)!r} is empty; download it again.")

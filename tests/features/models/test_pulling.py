@@ -178,8 +178,9 @@ def test_an_answer_that_breaks_off(register: Register, cache: Path) -> None:
     assert remains(cache) == []
 
 
-def test_an_archive_that_broke_off(archive: Path, register: Register) -> None:
-    archive.write_bytes(archive.read_bytes()[:-40])
+@pytest.mark.parametrize("kept", [slice(-40), slice(20, None)], ids=["end", "beginning"])
+def test_an_archive_that_lacks_its(archive: Path, register: Register, kept: slice) -> None:
+    archive.write_bytes(archive.read_bytes()[kept])
     with refused(ModelDamaged):
         pull(register(Archive("https://example.invalid/x.tar.gz")), archive)
 
