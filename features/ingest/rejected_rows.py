@@ -17,12 +17,13 @@ from features.core.errors import InputError
 from features.core.faults import UnknownName
 from features.core.files import open_bytes
 from features.core.outputs import format_suffix
-from features.core.types import SentenceId
+from features.core.types import RejectCode, SentenceId
 from features.corpora.reading import PairRow, TextRow, read_outcomes
 from features.corpora.settings import CorpusSettings
 from features.corpora.sources import locate
 from features.schemas import INGEST
 from features.sentences import sentence_id
+from features.stages.registry import STAGES
 from features.store.store import Store
 
 REJECTED: dict[str, type[pl.DataType]] = {
@@ -47,9 +48,9 @@ def rejected_rows(
     """
     rejects = store.read("rejects", columns=["stage", "code", "entity_id", "message"])
     rejected = set(rejects["entity_id"])
-    for column, wanted in (("stage", stage), ("code", code)):
-        values = rejects[column].unique().sort().to_list()
-        if wanted is not None and values and wanted not in values:
+    for column, wanted, names in (("stage", stage, [INGEST, *STAGES]), ("code", code, [*RejectCode])):
+        values = rejects[column].unique().sort().to_list() or names
+        if wanted is not None and wanted not in values:
             raise UnknownName(f"No row was rejected with the {column} {wanted!r}; there are {', '.join(values)}.")
         if wanted is not None:
             rejects = rejects.filter(pl.col(column) == wanted)

@@ -1,6 +1,7 @@
 """Rejected rows are reported with what is needed to fix them: file, line, code and text."""
 
 import gzip
+import itertools
 from pathlib import Path
 
 import polars as pl
@@ -86,10 +87,11 @@ def test_file_line_code_and_text_of_every_reject(store: Store, tmp_path: Path) -
 
 def test_rejects_are_chosen_by_stage_and_code(store: Store, tmp_path: Path) -> None:
     assert rejected_rows(store, CORPORA, tmp_path, stage="ingest", code="bad_score").height == 1
-    with refused(UnknownName):
-        rejected_rows(store, CORPORA, tmp_path, stage="arm")
     none = Store.open(tmp_path / "without rejects", create=True)
-    assert rejected_rows(none, CORPORA, tmp_path, stage="amr").is_empty()
+    for where, wrong in itertools.product((store, none), ({"stage": "arm"}, {"code": "bad_scores"})):
+        with refused(UnknownName):
+            rejected_rows(where, CORPORA, tmp_path, **wrong)
+    assert rejected_rows(none, CORPORA, tmp_path, stage="amr", code="no_graph").is_empty()
 
 
 def test_rejects_are_told_without_their_corpora(store: Store, tmp_path: Path) -> None:
