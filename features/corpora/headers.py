@@ -109,7 +109,7 @@ def hint_of_form(path: Path) -> str:
         line = text.readline()
     begins = line.lstrip()[:1]
     if begins == "[":
-        return ". It is one JSON array: write one object on each line, and name it .jsonl"
+        return ". It begins with a JSON array: write one object on each line, and name it .jsonl"
     if begins == "{":
         if form != "jsonl":
             return ". Its first line looks like JSON: name it .jsonl"
@@ -232,5 +232,7 @@ def reading_parquet(path: Path) -> Iterator[None]:
     """Turn what polars and pyarrow raise in the block, of a damaged Parquet file, into an InputError."""
     try:
         yield
+    except pl.exceptions.DuplicateError as error:
+        raise ColumnTwice(f"{str(path)!r}: {first_line(error)}: keep one, and rename the others.") from error
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise UnknownForm(f"{str(path)!r} cannot be read as Parquet ({first_line(error)}): write it again.") from error

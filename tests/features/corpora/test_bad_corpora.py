@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 
+import pyarrow.parquet
 import pytest
 from sentences import refused
 
@@ -32,6 +33,12 @@ from features.corpora.reading import read_evaluation
 from features.corpora.settings import CorpusSettings, EvaluationSet
 
 STSB = "main-news\theadlines\t2015\t0001\t{}\t{}\t{}\n"
+
+
+def parquet(row, names):
+    buffer = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.table([[cell] for cell in row], names), buffer)
+    return buffer.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize(
@@ -110,6 +117,7 @@ def test_a_bad_label_is_a_reject(read, dataset, header, row, says):
         ("sheet.csv", b"sentence_a;sentence_b\nA;B\n", UnknownForm),
         ("json.tsv", b'{"sentence_a": "A"}\n', UnknownForm),
         ("array.jsonl", b'[{"sentence_a": "A"}]\n', UnknownForm),
+        ("arrays.jsonl", b'["A", "B"]\n["C", "D"]\n', UnknownForm),
         ("tabs.jsonl", b"sentence_a\tsentence_b\nA\tB\n", UnknownForm),
         ("latin_header.csv", "naïve;b\nA;B\n".encode("latin-1"), UnknownForm),
         ("mac.tsv", b"sentence_a\tb\rA\tB\rC\tD\r", UnknownForm),
@@ -122,6 +130,7 @@ def test_a_bad_label_is_a_reject(read, dataset, header, row, says):
         ("pairs.json", b"[]", UnknownFormat),
         ("pairs.xlsx", b"sentence_a\tsentence_b\nA\tB\n", UnknownFormat),
         ("pairs.parquet", b"no parquet", UnknownForm),
+        ("twice.parquet", parquet(["A", "B", "C"], ["a", "b", "b"]), ColumnTwice),
         ("pairs.jsonl", b'{"a": 1}\n', ColumnMissing),
         ("cut.tsv.gz", gzip.compress(b"sentence_a\tsentence_b\n" + b"A\tB\n" * 999, mtime=0)[:-20], GzipWrong)],
     ids=lambda value: "data" if isinstance(value, bytes) else None,  # gzip's differ by version of Python
