@@ -86,15 +86,16 @@ def test_every_shard_of_ingest_is_made_again(corpora):
     assert all(store.read(table, with_shard=True).equals(rows) for table, rows in before.items())
 
 
-def test_labels_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs_has_grown(corpora):
+@pytest.mark.parametrize("table", ["labels", "pairs"])
+def test_rows_name_the_shards_of_their_texts_also_where_a_corpus_before_theirs_has_grown(corpora, table):
     store = ingested(corpora)
-    before = store.read("labels", with_shard=True)
+    before = store.read(table, with_shard=True)
     with (corpora.base / "pairs.tsv").open("a") as pairs:
-        pairs.writelines(f"New {number} .\tOther {number} .\n" for number in range(5))
+        pairs.writelines(f"New {number} .\tOther {number} .\n" for number in range(2))
 
-    emptied(store, "labels")
+    assert lost_shards(store, table, set(before.filter(pl.col("corpus") != "mine")["shard"]))
     repair_ingested(corpora, store, store.damaged(), "second")
-    assert store.read("labels", with_shard=True).equals(before)
+    assert store.read(table, with_shard=True).equals(before)
 
 
 def test_a_label_that_was_corrected_before_its_pair_was_lost_is_no_longer_told_as_changed(corpora):
@@ -129,25 +130,40 @@ def test_labels_that_came_later_do_not_keep_the_earlier_ones_from_being_made_aga
     assert store.read("labels", with_shard=True).equals(before)
 
 
-def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora):
-    def drawn(**shares):
-        papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw=shares)
-        return corpora.model_copy(update={"corpora": (papers,)})
+def drawn(corpora, **shares):
+    papers = CorpusSettings(dataset="texts", files={"train": "papers.tsv"}, draw=shares)
+    return corpora.model_copy(update={"corpora": (papers,)})
 
+
+def test_texts_in_drawn_splits_are_made_again_as_they_were_drawn(corpora):
     papers = corpora.base / "papers.tsv"
     papers.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
-    store = ingested(drawn(dev=0.3, test=0.2))
+    store = ingested(drawn(corpora, dev=0.3, test=0.2))
     with papers.open("a") as file:
         file.writelines(f"Paper {number}.\ttagging\n" for number in range(20, 60))
-    ingest_corpora.ingest_corpora(drawn(dev=0.3, test=0.2), store, "second")
+    ingest_corpora.ingest_corpora(drawn(corpora, dev=0.3, test=0.2), store, "second")
     before = store.read("labels", with_shard=True)
     assert set(before["split"]) == {"train", "dev", "test"}
     assert before.group_by("sentence").agg(pl.col("split").n_unique())["split"].max() == 1
 
     lost = emptied(store)
     with refused(CannotRebuild):
-        repair_ingested(drawn(dev=0.1, test=0.2), store, store.damaged(), "third")
-    assert len(repair_ingested(drawn(dev=0.3, test=0.2), store, store.damaged(), "third")) == lost
+        repair_ingested(drawn(corpora, dev=0.1, test=0.2), store, store.damaged(), "third")
+    assert len(repair_ingested(drawn(corpora, dev=0.3, test=0.2), store, store.damaged(), "third")) == lost
+    assert store.read("labels", with_shard=True).equals(before)
+
+
+def test_texts_are_made_again_in_the_split_that_later_labels_show_whatever_the_shares_are_by_now(corpora):
+    papers = corpora.base / "papers.tsv"
+    papers.write_text("text\tlabel\n" + "".join(f"Paper {number}.\tparsing\n" for number in range(30)))
+    store = ingested(drawn(corpora, dev=0.3, test=0.2))
+    first = set(store.committed("labels"))
+    papers.write_text(papers.read_text().replace("parsing\n", "parsing|tagging\n"))
+    ingest_corpora.ingest_corpora(drawn(corpora, dev=0.3, test=0.2), store, "second")
+    before = store.read("labels", with_shard=True)
+
+    assert lost_shards(store, "labels", first)
+    repair_ingested(drawn(corpora, dev=0.1, test=0.1), store, store.damaged(), "third")
     assert store.read("labels", with_shard=True).equals(before)
 
 
