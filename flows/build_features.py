@@ -30,6 +30,7 @@ from features.core.interruption import cause
 from features.core.leftovers import scratch
 from features.core.types import Shard
 from features.core.wording import counted
+from features.ingest.neighbours import counts_of
 from features.schemas import INGEST
 from features.stages.embeddings import EMBEDDING_STAGE
 from features.store.damage import Damage
@@ -179,13 +180,14 @@ class Build:
             failed, wanted = failed_shards(self.store.runs()), self.settings.wanted
             planning = partial(plan, self.store, stages.stages, wanted=wanted, failed=failed, damaged=damaged)
             planned = planning()
-            if drawn := self._draw_neighbours(planned):
+            if self._draw_neighbours(planned):
                 planned = planning()
             _warn_of_others(damaged, stages)
             work: Sequence[ShardWork] = planned.todo
             if only_failed:
                 again = {(shard.stage, shard.shard) for shard in failed} | {damage.key for damage in damaged}
-                again |= {(item.stage, item.shard) for item in planned.todo if item.shard in drawn}
+                near = {name for (name, _), of in self.store.provenance("pairs").items() if counts_of(of.recipe)}
+                again |= {key for key in planned.missing if key[1] in near}  # those of a killed retry, too
                 work = planned.around(again)
             self.facts.planned(planned, stages, work)
         workers = self._make(stages, work) if work else 0

@@ -10,6 +10,8 @@ import pytest
 from generated import write_backbone, write_project
 
 from features.ingest.unread import Memory
+from flows.building.ingest_corpora import add_neighbours
+from flows.project import load
 
 
 @pytest.fixture
@@ -84,9 +86,12 @@ def test_embeddings_that_a_build_left_without_neighbours_get_them_from_the_next(
     assert measured(project) == 2
 
 
-def test_a_retry_draws_neighbours_that_a_killed_build_had_not_drawn(near, facetflow):
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_retry_draws_and_measures_neighbours_that_a_killed_build_had_not(near, facetflow, drawn):
     facetflow.done(near(20, 0), "build")
     project = near(20, 1)
+    if drawn:
+        assert add_neighbours(load(project.folder / "facetflow.toml"), project.store, "killed")
     facetflow.done(project, "retry", "--failed")
     assert kinds(project)["neighbour"] >= 10
     assert measured(project) == 2
