@@ -24,6 +24,7 @@ from features.corpora.cells import SEPARATORS, cell_rows, decided_quotes, encodi
 from features.corpora.dataset import Quotes, TableLayout
 
 _HEAD = 20  # rows read to decide whether a file fits a layout
+_ALIKE = 0.6  # of names of columns, by their letters
 _MANY, _LONG = 20, 40  # names of columns in a message, and characters of each
 
 
@@ -74,11 +75,16 @@ def missing_columns(path: Path, layout: TableLayout, columns: Sequence[str]) -> 
     """Return the message about the columns that a file lacks, suggesting those that may have been meant."""
     lacking = {role: str(column) for role, column in layout.columns.items() if column not in columns}
     needed = {role: column for role, column in lacking.items() if role not in layout.optional}
-    free = {_letters(name): name for name in columns if name not in layout.columns.values()}
+    free = [name for name in columns if name not in layout.columns.values()]
     meant = []
-    for role, column in needed.items():
-        close = difflib.get_close_matches(_letters(column), free, n=1)
-        meant.append(f'{role} = "{free.pop(close[0]) if close else "…"}"')
+    for role, column in layout.columns.items():
+        name = str(column)
+        if role in needed:
+            likeness = [difflib.SequenceMatcher(None, _letters(other), _letters(name)).ratio() for other in free]
+            best = max(likeness, default=0)  # the first of equals: "sentence1" is sentence_a, "sentence2" sentence_b
+            name = free.pop(likeness.index(best)) if best >= _ALIKE else "…"
+        if role in needed or role not in lacking:  # `columns` replaces them all
+            meant.append(f'{role} = "{name}"')
     wanted = " and ".join(f"{column!r} (for {role})" for role, column in needed.items())
     named = f"columns = {{ {', '.join(meant)} }}"
     advice = f"name them, {named}." if "…" in named else f"did you mean {named}?"

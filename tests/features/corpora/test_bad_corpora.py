@@ -125,6 +125,7 @@ def test_a_bad_label_is_a_reject(read, dataset, header, row, says):
         ("null.tsv", b"sentence_a\tsentence_b\nA\tB\nA\x00\tB\n", NotText),
         ("cased.tsv", b"Sentence_B\tsentence_a\nA\tB\n", ColumnMissing),
         ("alike.tsv", b"Sentence A\tsentence_B\nA\tB\n", ColumnMissing),
+        ("numbered.tsv", b"sentence1\tsentence2\tscore\nA\tB\t1\n", ColumnMissing),
         ("sheet.xlsx", b"PK", UnknownFormat),
         ("twice.tsv", b"sentence_a\tsentence_b\tlabel\tlabel\nA\tB\tx\ty\n", ColumnTwice),
         ("pairs.json", b"[]", UnknownFormat),
