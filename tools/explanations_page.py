@@ -64,7 +64,7 @@ class Tried:
 def try_pairs(part: str) -> list[Tried]:
     """Return what is said of the pairs of one part of the file."""
     pairs = tomllib.loads(PAIRS.read_text(encoding="utf-8"))[part]
-    graphs = parsed_graphs(list(dict.fromkeys(text for pair in pairs for text in (pair["a"], pair["b"]))))
+    graphs, _ = parsed_graphs(list(dict.fromkeys(text for pair in pairs for text in (pair["a"], pair["b"]))))
     explained = explain_graphs([(graphs[pair["a"]], graphs[pair["b"]]) for pair in pairs])
     tried = []
     for pair, graph_pair in zip(pairs, explained, strict=True):

@@ -23,6 +23,7 @@ from features.stages.label_vectors import LABEL_VECTOR_STAGE
 from features.store.locations import Location
 
 Graphs = dict[str, AmrGraph]  # Text → graph, for texts that have one
+Reasons = dict[str, str]  # Text → why it has none, where its parser says so
 
 
 def graphs_in_files(texts: Sequence[str], files: Iterable[Path]) -> Graphs:
@@ -62,13 +63,15 @@ class StoredGraphs:
         return self._store.read(table, self._versions[table], where=wanted)
 
 
-def parsed_graphs(texts: Sequence[str], on_rows: OnRows = ignore_rows) -> Graphs:
-    """Return graphs made by the embedded parser; a ModelError if it is not on this machine."""
+def parsed_graphs(texts: Sequence[str], on_rows: OnRows = ignore_rows) -> tuple[Graphs, Reasons]:
+    """Return graphs made by the embedded parser, or why not; a ModelError if it is not on this machine."""
     from features.parsers.amr import load
 
     parser = load(AmrSettings(backend="embedded"))
     sentences = pl.DataFrame({"sentence_id": map(sentence_id, texts), "text": texts}, schema=SENTENCES)
-    return _graphs_of(texts, parse_amr(sentences, parser, on_rows).rows)
+    made = parse_amr(sentences, parser, on_rows)
+    rejected = sentences.join(made.rejects, left_on="sentence_id", right_on="entity_id")
+    return _graphs_of(texts, made.rows), dict(rejected.select("text", "message").iter_rows())
 
 
 def _graphs_of(texts: Iterable[str], rows: pl.DataFrame) -> Graphs:
@@ -87,26 +90,27 @@ def label_vectors(graphs: Iterable[AmrGraph], settings: LabelVectorSettings | No
     return LabelVectors(*source.look_up(words_of(_labels(graphs))))
 
 
-def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | None) -> tuple[Graphs, str]:
-    """Return graphs from files if any are given, else from a store, else from a parser; and a line on their source.
+def find_graphs(texts: Sequence[str], files: Sequence[Path], store: Location | None) -> tuple[Graphs, str, Reasons]:
+    """Return graphs from files if any are given, else from a store, else from a parser; their source, what it lacks.
 
     The store need not exist. An InputError says which file cannot be read.
     """
     if files:
-        return graphs_in_files(texts, files), ", ".join(file.name for file in files)
+        return graphs_in_files(texts, files), ", ".join(file.name for file in files), {}
     if store is not None:
         try:
             graphs = StoredGraphs(store).find(texts)
         except StoreError:
             graphs = {}
         if all(text in graphs for text in texts):
-            return graphs, "the store"
+            return graphs, "the store", {}
     try:
-        return parsed_graphs(texts), "the embedded parser"
+        graphs, reasons = parsed_graphs(texts)
     except ModelError as error:
         why = str(error).rstrip(".")
         stored = "" if store is None else ", the store has none,"
-        return {}, f"no graph file was given{stored} and the parser does not run: {why}"
+        return {}, f"no graph file was given{stored} and the parser does not run: {why}", {}
+    return graphs, "the embedded parser", reasons
 
 
 def _labels(graphs: Iterable[AmrGraph]) -> set[str]:
@@ -120,9 +124,10 @@ def measured_pairs(
     settings: LabelVectorSettings | None = None,
 ) -> list[tuple[GraphPair | None, str]]:
     """Return what matches in the graphs of each pair of sentences, None without them, and where they come from."""
-    graphs, origin = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), files, store)
+    graphs, origin, reasons = find_graphs(list(dict.fromkeys(text for pair in texts for text in pair)), files, store)
     pairs = {n: (graphs[a], graphs[b]) for n, (a, b) in enumerate(texts) if a in graphs and b in graphs}
     explained = explain_graphs(list(pairs.values()), label_vectors(graphs.values(), settings))
     graph_pairs = dict(zip(pairs, explained, strict=True))
-    lacking = f"this pair has none ({origin}), so nothing is measured"
-    return [(graph_pairs[n], origin) if n in graph_pairs else (None, lacking) for n in range(len(texts))]
+    lacking = [next((reasons[text] for text in pair if text in reasons), origin) for pair in texts]
+    none = [(None, f"this pair has none ({why}), so nothing is measured") for why in lacking]
+    return [(graph_pairs[n], origin) if n in graph_pairs else none[n] for n in range(len(texts))]

@@ -80,7 +80,7 @@ def contrast(
         drawn += draw_contrasts(trees, each, wanted - {"patient"})
         if in_triples := list(dict.fromkeys(text for triple in triples(drawn) for text in triple)):
             with FileProgress("graphs") as progress:
-                pairs = confirmed(drawn, parsed_graphs(in_triples, progress))
+                pairs = confirmed(drawn, parsed_graphs(in_triples, progress)[0])
         if not drawn:
             raise TooFewTexts("No sentence can be edited: give English sentences with a verb, a number or a name.")
         if not pairs:

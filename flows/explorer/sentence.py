@@ -69,10 +69,10 @@ def _graph(row: pl.DataFrame | None, text: str) -> tuple[str, str]:
     from features.metrics.explanation.drawing import draw_sides
     from features.metrics.explanation.pair import GraphPair
 
-    graphs, origin = find_graphs([text], (), None) if row is None else ({}, "the release")
+    graphs, origin, reasons = find_graphs([text], (), None) if row is None else ({}, "the release", {})
     graph = graphs.get(text) if row is None else next(iter(items_of("graphs", row).values()))
     if graph is None:
-        return "", origin
+        return "", reasons.get(text, origin)
     return draw_sides(GraphPair(graph, graph, (), proven=True, facets=()), (text, text))[0], origin
 
 

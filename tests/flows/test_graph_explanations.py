@@ -30,6 +30,7 @@ def test_stored_graphs_explain_the_stored_metrics(built):
     assert find_graphs(data.texts[:2], [], built.folder / "store") == (
         {text: graphs[text] for text in data.texts[:2]},
         "the store",
+        {},
     )
     with refused(NoRelease):
         StoredGraphs(built.folder / "store", release=9)

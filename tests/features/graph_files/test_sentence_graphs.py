@@ -30,7 +30,7 @@ def test_the_first_good_graph_of_a_sentence_is_found_whatever_its_blanks_are(gra
 
 
 def test_files_come_first_and_a_missing_one_is_told(graphs, tmp_path):
-    found, origin = find_graphs(["A boy sleeps."], [graphs], tmp_path / "no store")
+    found, origin, _ = find_graphs(["A boy sleeps."], [graphs], tmp_path / "no store")
     assert (list(found), origin) == (["A boy sleeps."], "graphs.amr")
     with refused(FileMissing):
         find_graphs(["A boy sleeps."], [tmp_path / "none.amr"], None)
@@ -41,7 +41,7 @@ def test_without_file_store_and_parser_there_is_none(tmp_path, monkeypatch):
         raise ModelError("no parser")
 
     monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", no_parser)
-    found, origin = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
+    found, origin, _ = find_graphs(["A boy sleeps."], [], tmp_path / "no store")
     assert found == {}
     assert origin.startswith("no graph file was given")
     assert origin.endswith(", the store has none, and the parser does not run: no parser")
@@ -53,9 +53,9 @@ def test_a_store_that_lacks_one_of_the_sentences_gives_none(tmp_path, monkeypatc
     stored = {"A boy sleeps.": decode(SLEEP)}
     module = "features.graph_files.sentence_graphs"
     monkeypatch.setattr(f"{module}.StoredGraphs", lambda _: SimpleNamespace(find=lambda _: stored))
-    monkeypatch.setattr(f"{module}.parsed_graphs", lambda _: parsed)
-    assert find_graphs(["A boy sleeps."], [], tmp_path) == (stored, "the store")
-    assert find_graphs([*parsed], [], tmp_path) == (parsed, "the embedded parser")
+    monkeypatch.setattr(f"{module}.parsed_graphs", lambda _: (parsed, {}))
+    assert find_graphs(["A boy sleeps."], [], tmp_path) == (stored, "the store", {})
+    assert find_graphs([*parsed], [], tmp_path) == (parsed, "the embedded parser", {})
 
 
 def test_vectors_of_labels_or_none_without_their_model(tmp_path):
@@ -75,3 +75,10 @@ def test_pairs_need_both_graphs(graphs):
     )
     assert without == [(None, "this pair has none (graphs.amr), so nothing is measured")] * 2
     assert (pair.left, pair.right, origin) == (decode(SLEEP), decode(SLEEP), "graphs.amr")
+
+
+def test_a_pair_that_the_parser_rejects_says_why():
+    (_, found), (_, lacks), (_, long) = measured_pairs(
+        [("A boy sleeps.", "It rains."), ("A boy sleeps.", "狗在叫。"), ("so " * 512 + "so", "It rains.")]
+    )
+    assert (found, "Latin" in lacks, "513 words" in long) == ("the embedded parser", True, True)

@@ -67,7 +67,7 @@ def test_only_the_edits_that_are_asked_for_are_made(folder):
 
 
 def test_edits_that_the_graphs_do_not_show_are_told(folder, capsys, monkeypatch, refuses):
-    monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", lambda *_: {})
+    monkeypatch.setattr("features.graph_files.sentence_graphs.parsed_graphs", lambda *_: ({}, {}))
     assert run(["contrast", "sentences.txt", "-o", "contrasts.tsv"]) == 0
     assert "left out, not shown by the graphs: 16" in capsys.readouterr().err
     refuses(TooFewTexts, "contrast", "sentences.txt", "-o", "none.tsv", "--edit", "voice", "--edit", "swap")

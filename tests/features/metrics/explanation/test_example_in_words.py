@@ -78,7 +78,7 @@ def test_what_a_pair_was_written_to_differ_in_is_named_on_the_example_by_hand(co
 
 def test_what_a_pair_was_written_to_differ_in_is_named_on_graphs_of_the_embedded_parser(contrasts):
     texts = sentences_of(contrasts)
-    graphs = parsed_graphs([text for pair in texts for text in pair])
+    graphs, _ = parsed_graphs([text for pair in texts for text in pair])
     right = count_right(contrasts, explain_graphs([(graphs[a], graphs[b]) for a, b in texts]))
     assert right.total() >= NEEDED, right
 
