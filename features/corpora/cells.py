@@ -216,14 +216,15 @@ def _whole_rows(lines: Iterable[str]) -> Iterator[str]:
 
 def _require_mostly_utf8(path: Path) -> None:
     """Raise if the file as a whole is in another encoding: most of its non-ASCII lines are not UTF-8."""
-    good = bad = 0
+    good = bad = first = 0
     with open_text(path, newline="\n", errors="surrogateescape") as text:
-        for line in text:
-            if not line.isascii():
-                good += _is_decoded(line)
-                bad += not _is_decoded(line)
+        for number, line in enumerate(text, start=1):
+            if _is_decoded(line):
+                good += not line.isascii()
+            else:
+                first, bad = first or number, bad + 1
     if bad > good:
         raise NotText(
-            f"{str(path)!r} is not UTF-8 text ({counted(bad, 'line')} with other bytes): convert it, for instance with "
-            "iconv -f cp1252 -t utf-8."
+            f"{str(path)!r} is not UTF-8 text ({counted(bad, 'line')} with other bytes, the first is line {first}): "
+            "convert it, for instance with iconv -f cp1252 -t utf-8."
         )
