@@ -17,6 +17,7 @@ from features.parsers.texts import TABLE_SUFFIXES, stream_texts
 from features.store.locations import Location
 from training.data.labelled_texts import LabelledTexts
 from training.data.releases import OpenRelease
+from training.jobs import Source
 from training.search.blocks import EncodedFile
 
 
@@ -106,10 +107,7 @@ def texts_of_release(store: Location, corpus: str | None = None) -> SearchedText
 
     These are the texts with labels; without any, or in another corpus, the sentences of pairs.
     """
-    from features.store.store import Store
-
-    has_labels = Store.open(store).release().rows.get("labels", 0) > 0
-    labels = LabelledTexts.from_store(store) if has_labels else None
+    labels = Source(store=store).find(LabelledTexts)
     labelled = set(labels.labels["corpus"]) if labels is not None else set()
     if labels is not None and (corpus is None or corpus in labelled):
         chosen = labels if corpus is None else labels.select(corpora=(corpus,))
