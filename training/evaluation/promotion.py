@@ -43,16 +43,10 @@ PROMOTION_FILE = "promotion.json"
 """Next to the scores of a run: whether it was promoted, against which run, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether an encoder may replace the current one, and a clause for each comparison."""
+class Verdict(BaseModel, frozen=True):
+    """Whether an encoder may replace the current one, as in `promotion.json`, and a clause for each comparison."""
 
-    holds: bool
-    reasons: tuple[str, ...]
-
-
-class _Decision(BaseModel):
-    holds: bool | None
+    holds: bool | None  # None where it was not compared, since a seed of its training is the current run
     reasons: tuple[str, ...] = ()
 
 
@@ -107,7 +101,7 @@ def current_run(runs: Path, name: str) -> Path | None:
 def refusal(run: Path) -> str | None:
     """Return why the scores of a run did not hold when it was last to be promoted; None where nothing says so."""
     try:
-        decision = _Decision.model_validate_json((run / PROMOTION_FILE).read_bytes())
+        decision = Verdict.model_validate_json((run / PROMOTION_FILE).read_bytes())
     except (OSError, ValidationError):  # it was never judged, or this was written by hand since
         return None
     return "; ".join(decision.reasons) if decision.holds is False else None
