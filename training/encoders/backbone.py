@@ -272,9 +272,7 @@ class Backbone:
         return nullcontext() if fused else sdpa_kernel(SDPBackend.MATH)
 
     def _autocast(self) -> AbstractContextManager[Any]:
-        if self.precision == torch.float32:
-            return nullcontext()
-        return torch.autocast(self.device.type, self.precision)
+        return torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32)
 
     @contextmanager
     def _only(self, layers: nn.ModuleList, states: Tensor | None = None) -> Iterator[None]:
