@@ -5,7 +5,7 @@ runs/<encoder>/<release>-<digest>/seed-<n>/        (`training.runs`)
 ├── train.lock      of the trainer      ├── metrics.json    scores
 ├── checkpoint.pt   while it trains     ├── *.parquet, …    output of the suites
 ├── progress.jsonl  losses and rates    ├── report.html     report for readers
-├── run.json        its state           └── evaluation.json why the last one failed
+├── run.json        its state           └── evaluation.json state of the last one
 └── encoder/        loads with SentenceTransformer; facets.json, training.json (how it was trained), README.md
 """
 
