@@ -14,14 +14,16 @@ system without locks nothing is protected.
 """
 
 import fcntl
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from features.core.errors import described
 from features.core.faults import RunGone
@@ -103,13 +105,10 @@ def state_of(run: Path) -> RunState:
 
 
 def _read(run: Path, file: str = RECORD) -> RunState:
-    try:
-        content: dict[str, Any] = json.loads((run / file).read_bytes())
-        identity = dict(content["identity"]) if content["state"] == "done" else {}
-        at = datetime.fromisoformat(content["at"]).isoformat()
-        return RunState(content["state"], str(content["message"]), at, identity)
-    except (OSError, ValueError, KeyError, TypeError):
-        return RunState("interrupted", "", "")  # it never began, or the record is damaged
+    with suppress(OSError, ValueError):
+        record = TypeAdapter(RunState).validate_json((run / file).read_bytes())
+        return replace(record, at=datetime.fromisoformat(record.at).isoformat())
+    return RunState("interrupted", "", "")  # it never began, or the record is damaged
 
 
 def _write(
