@@ -1,7 +1,7 @@
 """Every fault that a user may meet, by code: its cause, then its remedy after the colon.
 
 `docs/reference/errors.md` is made of these lines (`python tools/errors_page.py`); an error's message says which file,
-row or name it is about. A new fault takes the next free number of its family; a number is never used for another one.
+row or name it is about. A new fault takes the number after the last of its family, not that of one which is gone.
 
     FF0xx  of the command line and the system   FF3xx  the store
     FF1xx  files and rows that are read         FF4xx  models and encoders
