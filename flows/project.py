@@ -28,7 +28,6 @@ from features.core.faults import (
     NameTaken,
     NoProjectFile,
     NotToml,
-    UnknownEncoder,
     UnknownName,
     WrongValue,
 )
@@ -294,11 +293,11 @@ class Project(_Sections):
         if name in encoders:
             return encoders[name]
         if not encoders:
-            raise UnknownEncoder(
+            raise UnknownName(
                 f"The project {self.name!r} has no encoder {name!r}: replace `encoders = []` by a section [[encoders]]."
             )
         instead = did_you_mean(name, encoders, f"there are: {', '.join(encoders)}")
-        raise UnknownEncoder(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
+        raise UnknownName(f"The project {self.name!r} has no encoder {name!r}; {instead}.")
 
     @property
     def builds(self) -> Path:

@@ -227,10 +227,6 @@ class UnknownName(SettingsError, code="FF212"):
     """Nothing of that kind has this name: use one in the message."""
 
 
-class UnknownEncoder(SettingsError, code="FF215"):
-    """The project has no such encoder: correct the name, or add it under [[encoders]]."""
-
-
 class OutOfRange(SettingsError, code="FF216"):
     """A number is out of range: give one within it."""
 

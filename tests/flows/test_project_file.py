@@ -14,7 +14,6 @@ from features.core.faults import (
     NoProjectFile,
     NotToml,
     SeveralFaults,
-    UnknownEncoder,
     UnknownKey,
     UnknownModel,
     UnknownName,
@@ -259,9 +258,9 @@ def test_a_set_that_is_unknown_or_not_of_dev_chooses_no_model(write, name, fault
 def test_an_encoder_that_the_project_does_not_have_is_refused_with_those_that_it_has(write):
     project = load(write(f'name = "p"\n{CORPUS}{ENCODER}'))
     assert project.encoder("s3bert") is project.encoders[0]
-    with refused(UnknownEncoder):
+    with refused(UnknownName):
         project.encoder("s3brt")
-    with refused(UnknownEncoder):
+    with refused(UnknownName):
         load(write(f'name = "p"\nencoders = []\n{CORPUS}')).encoder("x")
 
 

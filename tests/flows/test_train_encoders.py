@@ -14,7 +14,7 @@ from generated import commit_rows
 from sentences import refused
 
 from features.core.errors import InputError, PartlyDoneError
-from features.core.faults import TrainingFailed, UnknownEncoder
+from features.core.faults import TrainingFailed, UnknownName
 from features.sentences import sentence_id
 from features.store.store import Store
 from flows.command_line import run
@@ -139,7 +139,7 @@ def test_some_are_trained_by_name_on_a_release_with_several_seeds(project):
     jobs = [json.loads((one.folder.parent / "train.json").read_text()) for one in found]
     assert [job["settings"]["loop"]["seed"] for job in jobs] == [5, 6, 7]
     assert len({one.folder.parent.parent for one in found}) == 1
-    with refused(UnknownEncoder):
+    with refused(UnknownName):
         train("three")
 
 
