@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from features.core.leftovers import held_file, remove_oldest
+from features.core.leftovers import beside, held_file, remove_oldest
 from training.progress import log
 
 
@@ -68,7 +68,7 @@ class SharedStates:
                 states = form.mapped(file, mode="c")
                 log.info("reusing the outputs of the frozen layers from an earlier training of this command")
                 return states
-            with held_file(file.with_suffix(f".{os.getpid()}")) as made:
+            with held_file(beside(file)) as made:
                 remove_oldest(self.folder.glob("*.states"), at_most - form.size)
                 os.posix_fallocate(made.fileno(), 0, form.size)
                 states = form.mapped(Path(made.name))

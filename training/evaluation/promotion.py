@@ -11,7 +11,6 @@ they are evaluated, and what chose their models on dev chooses, if possible, rat
 
 import math
 import os
-import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from features.core.faults import RunGone, ScoredDifferently
-from features.core.leftovers import held_folder
+from features.core.leftovers import beside, held_folder
 from training.encoders.settings import BY_LOSS, score_in_words
 from training.evaluation.settings import PromotionSettings
 from training.evaluation.suites import load_suite, scored_suites
@@ -156,8 +155,7 @@ def promote(run: Path, name: str) -> None:
     if link.exists() and not link.is_symlink():
         raise RunGone(f"{str(link)!r} is not a link to a run and was not touched; rename it and promote again")
     link.parent.mkdir(parents=True, exist_ok=True)
-    temporary = link.parent / f".{uuid.uuid4().hex}.tmp"
-    with writing(link), held_folder(temporary):  # a link itself cannot be held
+    with writing(link), held_folder(temporary := beside(link)):  # a link itself cannot be held
         made = temporary / CURRENT
         made.symlink_to(os.path.relpath(run, link.parent), target_is_directory=True)
         made.replace(link)

@@ -7,7 +7,6 @@ A kill before the renames leaves the evaluation before; one among them leaves fi
 
 import hashlib
 import json
-import secrets
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from features import models
 from features.core.durable import file_sha256, sync
 from features.core.errors import InputError
 from features.core.faults import NoScores, NothingToScore
-from features.core.leftovers import held_folder
+from features.core.leftovers import beside, held_folder
 from training import markdown
 from training.evaluation.models import Shared
 from training.evaluation.suites import Subject, Suite, load_suite, score_tables, suites_of
@@ -123,8 +122,8 @@ def _prepared(subject: Subject) -> list[Suite]:
 
 def _write(job: EvaluationJob, suites: Sequence[Suite], scores: dict[str, Any]) -> None:
     """Write the job, the files of the suites and the scores; those that only the evaluation before had are removed."""
-    aside, metrics = job.output / f".evaluation-{secrets.token_hex(4)}.tmp", job.output / METRICS_FILE
-    with writing(job.output), held_folder(aside):
+    metrics = job.output / METRICS_FILE
+    with writing(job.output), held_folder(aside := beside(job.output / "evaluation")):
         for suite in suites:
             suite.write(aside)
         tables = sorted(aside.iterdir())

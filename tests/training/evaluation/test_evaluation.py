@@ -283,6 +283,7 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
     again = job.model_copy(update={"output": tmp_path, "resamples": 50})
     for file in (*scores["files"], "metrics.json", "evaluate.json"):  # an evaluation before
         shutil.copy(job.output / file, tmp_path)
+    (tmp_path / ".evaluation.0badcafe.tmp").mkdir()  # of one that was killed
     report = write_report(tmp_path, job.encoder).read_text()
     rename = Path.replace
 
@@ -308,6 +309,7 @@ def test_an_evaluation_that_is_killed_while_it_writes_mixes_no_report(name, scor
     evaluate(again.model_copy(update={"split": "test", "ratings": ()}))
     assert "test (left, right)" in write_report(tmp_path, job.encoder).read_text()
     assert not (tmp_path / "ratings.parquet").exists(), "it is of the evaluation before"
+    assert not [*tmp_path.glob(".*.tmp")]
 
 
 def test_an_evaluation_removes_files_of_the_one_before_and_none_elsewhere(job, tmp_path):
