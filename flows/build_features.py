@@ -163,7 +163,7 @@ class Build:
         started = time.monotonic()
         with self.wall.part("check"):
             if self.settings.cluster.address is not None:
-                with cluster.connected(self.settings.cluster, Path()):
+                with cluster.connected(self.settings.cluster):
                     pass  # one that cannot be joined is refused, also where nothing will be to make
             check(self.settings, self.store)
             _own(self.store, self.settings.name)

@@ -190,10 +190,10 @@ def joined_cluster(
         checked.check_local(memory_of(settings), PAUSE, shared=settings.memory_limit is None)
         if unused := unused_gpus(settings, chain, stages):
             say(unused)
-        with connected(settings, logs) as (runner, client):
-            yield JoinedCluster(runner, client, None, available, checked)
+        with DaskTaskRunner(cluster_class=lambda: local_cluster(settings, logs)) as runner:
+            yield JoinedCluster(runner, runner.client, None, available, checked)
         return
-    with connected(settings, logs) as (runner, client):
+    with connected(settings) as (runner, client):
         available = capacity_of(workers_of(client).values(), settings.address)
         checked = preflight(available)
         checked.check(client, settings.address)
@@ -201,29 +201,23 @@ def joined_cluster(
 
 
 @contextmanager
-def connected(settings: ClusterSettings, log_folder: Path) -> Iterator[tuple[DaskTaskRunner, Client]]:
-    """Start the local cluster or connect to the existing one; yield what submits shards to it, and its client."""
-    if settings.address is None:
-        runner = DaskTaskRunner(cluster_class=lambda: local_cluster(settings, log_folder))
-    else:
-        existing = {"security": cluster_security.of_existing(settings), "timeout": CONNECT_TIMEOUT}
-        runner = DaskTaskRunner(address=settings.address, client_kwargs=existing)
-    with runner:
+def connected(settings: ClusterSettings) -> Iterator[tuple[DaskTaskRunner, Client]]:
+    """Connect to the existing cluster; yield what submits shards to it, and its client."""
+    address, security = settings.address or "", cluster_security.of_existing(settings)
+    with DaskTaskRunner(address=address, client_kwargs={"security": security, "timeout": CONNECT_TIMEOUT}) as runner:
         try:
             # Differences are reported or refused by `flows.clusters.preflight`.
             with warnings.catch_warnings(action="ignore", category=VersionMismatchWarning):
                 client = runner.client
         except (OSError, ValueError) as error:
-            if settings.address is None:
-                raise
             certificates = (
                 " and the certificates (tls_ca, tls_cert, tls_key), which must be signed by the authority of the "
                 "cluster"
-                if cluster_security.is_encrypted(settings.address)
+                if cluster_security.is_encrypted(address)
                 else ", and that the cluster does not ask for tls://"
             )
             raise NoScheduler(
-                f"No Dask scheduler answers at {settings.address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
+                f"No Dask scheduler answers at {address!r} within {CONNECT_TIMEOUT:.0f} s: check the address "
                 f"(--dask-address, or [cluster]){certificates}."
             ) from error
         yield runner, client

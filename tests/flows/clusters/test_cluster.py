@@ -277,10 +277,10 @@ def test_gpus_are_those_of_the_driver_that_the_user_lets_us_see(monkeypatch, tmp
     assert cluster.gpus() == []
 
 
-def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, tmp_path):
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_TIMEOUT", 0.5)
     settings = ClusterSettings(address="tcp://127.0.0.1:9")
-    with refused(NoScheduler), cluster.connected(settings, tmp_path):
+    with refused(NoScheduler), cluster.connected(settings):
         pass
 
 

@@ -215,7 +215,7 @@ def test_only_who_has_a_certificate_of_the_cluster_is_let_in(external, tmp_path,
     others = {name: tmp_path / path.name for name, path in external.certificates.items()}
     unencrypted = ClusterSettings(address=external.address.replace("tls", "tcp"))
     for settings in (external.settings(**others), unencrypted):
-        with refused(NoScheduler), cluster.connected(settings, tmp_path):
+        with refused(NoScheduler), cluster.connected(settings):
             pass
 
 
