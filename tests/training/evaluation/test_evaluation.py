@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 from sentences import refused
 
 from features.core.faults import FileMissing, JobWrong, NoScores, NothingToScore, RunNotWritten
+from features.metrics.bootstrap import FEWEST
 from features.metrics.registry import METRIC_NAMES
 from training import progress
 from training.evaluation import models
@@ -143,6 +144,16 @@ def test_ratings_are_scored_for_encoder_start_model_facets_and_residual(scores, 
         model = SentenceTransformer(str(folder), device="cpu")
         left, right = model.encode(rated["sentence_a"].to_list()), model.encode(rated["sentence_b"].to_list())
         assert rating[key] == pytest.approx(spearmanr((left * right).sum(axis=1), rated["score"]).statistic)
+
+
+@pytest.mark.parametrize("firsts", [FEWEST - 1, FEWEST])
+def test_rated_pairs_with_the_same_first_sentence_are_drawn_together(job, tmp_path, firsts):
+    rows = "".join(f"cat {'not ' * (n % firsts)}sleeps\tdog runs {n}\t{n}\n" for n in range(4 * firsts))
+    (tmp_path / "rated.tsv").write_text(f"sentence_a\tsentence_b\tscore\n{rows}")
+    rated = job.ratings[0].model_copy(update={"file": str(tmp_path / "rated.tsv")})
+    changed = {"output": tmp_path, "ratings": (rated,), "suites": ("ratings", "predictors")}
+    for result in evaluate(job.model_copy(update=changed))["suites"].values():
+        assert all((row["encoder_interval"] is None) == (firsts < FEWEST) for row in result["rows"])
 
 
 def test_pairs_are_written_with_measured_and_predicted_values(scores, job):

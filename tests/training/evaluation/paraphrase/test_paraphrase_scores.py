@@ -6,6 +6,7 @@ from sentences import refused
 from sklearn.metrics import accuracy_score, f1_score
 
 from features.core.faults import EncoderDamaged
+from features.metrics.bootstrap import FEWEST
 from tests.training.evaluation.paraphrase.conftest import (
     alike,
     by_name,
@@ -34,6 +35,13 @@ def test_an_encoder_of_any_kind_is_scored_where_there_are_judged_pairs_in_the_sp
     for each in found.values():
         assert each["scores"]["f1"]["encoder"] == each["scores"]["f1"]["start"]
         assert each["scores"]["f1"]["difference"] == {"low": 0, "high": 0, "verdict": "unclear"}
+
+
+@pytest.mark.parametrize("firsts", [FEWEST - 1, FEWEST])
+def test_pairs_with_the_same_first_sentence_are_drawn_together(job, tmp_path, firsts):
+    rows = [(*row[:4], f"the cat runs {n % firsts}", row[5]) for n, row in enumerate(pairs_of())]
+    (each,) = scored(job, source=exported(tmp_path / "judged.parquet", rows))["rows"]
+    assert (each["scores"]["f1"]["encoder_interval"] is None) == (firsts < FEWEST)
 
 
 def test_a_classifier_decides_where_it_tells_both_labels_apart_and_the_cosine_elsewhere(job):

@@ -142,6 +142,20 @@ def test_encoders_with_the_same_start_model_train_its_classifiers_once(files, ti
     assert first["suites"] == second["suites"] == evaluate(job(files, encoders[0], SST, suites=["transfer"]))["suites"]
 
 
+def test_what_was_learnt_from_a_start_model_counts_for_the_same_texts_folds_and_classifier(files, monkeypatch):
+    def embed(texts):
+        return np.array([[animal in text for animal in ANIMALS] for text in texts], np.float32)
+
+    monkeypatch.setitem(classifiers.HIDDEN, "mlp", 2)
+    (files / "other").write_text(lines(12))
+    other, of_start = SST | {"files": SST["files"] | {"test": "other"}}, {}
+    cases = (SST, {}), (SST, {}), (other, {}), (SST, {"folds": 2}), (SST, {"classifiers": ("mlp",)})
+    for task, changed in cases:
+        suite = TransferSuite.of(Subject(job(files, files / "nowhere", task).model_copy(update=changed)))
+        suite.score(Models(embed, embed, of_start=of_start))
+    assert len(of_start) == 4
+
+
 def test_a_class_that_is_not_trained_on_is_named_and_counts_as_an_error(files, tiny_encoder, capsys):
     (files / "sst.test").write_text("2 the red house\n" * 2 + lines(9))
     (files / "sst.dev").write_text("2 the small house\n" + lines(9))
