@@ -218,6 +218,19 @@ def test_kinds_of_pairs_can_be_left_out_of_training_but_not_of_dev(job):
     assert report["corpora"]["left"] == {"train": 18, "dev": 12, "unit": "pairs", "licence": ""}
 
 
+def test_sentences_of_a_negative_are_not_near(job, monkeypatch):
+    near = []
+
+    def near_groups(*given, real=task.near_groups, **how):
+        near.append(given[3])
+        return real(*given, **how)
+
+    monkeypatch.setattr(task, "near_groups", near_groups)
+    train(with_changes(job, "near", epochs=1))
+    kinds = pl.read_parquet(job.source.pairs).filter(split="train")["kind"]
+    assert {len(pairs) for pairs in near} == {(kinds != "negative").sum()} != {len(kinds)}
+
+
 def test_as_many_pairs_are_trained_on_as_are_asked_for(job):
     def corpora(folder, **changed):
         report = json.loads((train(with_changes(job, folder, **changed)) / "training.json").read_text())
