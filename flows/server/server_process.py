@@ -21,6 +21,7 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+from features.core.durable import write_whole
 from flows.server.watchdog import end_with
 
 _FULL_EVERY = 60
@@ -98,7 +99,7 @@ def _prepare_database(home: Path) -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     template = cache / "facetflow" / f"prefect-{prefect.__version__}.db"
     database = home / "prefect.db"
-    if template.exists():
+    if os.access(template, os.R_OK):  # another user's may not be
         shutil.copyfile(template, database)
         # Read when the settings are created, which happens below.
         os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"
@@ -106,15 +107,12 @@ def _prepare_database(home: Path) -> None:
     from prefect.server.database import provide_database_interface
 
     asyncio.run(provide_database_interface().create_db())
-    mine = template.with_suffix(f".{os.getpid()}")
+    copy = home / "empty.db"
     with suppress(OSError, sqlite3.Error):  # a cache that cannot be written only costs the next start some seconds
-        template.parent.mkdir(parents=True, exist_ok=True)
         # SQLite's own backup, because the newest pages may still be in its log.
-        with sqlite3.connect(database) as source, sqlite3.connect(mine) as target:
+        with sqlite3.connect(database) as source, sqlite3.connect(copy) as target:
             source.backup(target)
-        mine.replace(template)
-    with suppress(OSError):
-        mine.unlink()
+        write_whole(template.parent, template.name, copy)
 
 
 if __name__ == "__main__":

@@ -190,6 +190,29 @@ def test_a_server_that_fails_tells_its_log(monkeypatch, tmp_path):
     assert not server.home.exists()
 
 
+def test_the_empty_database_in_the_cache_survives_a_power_cut_and_need_not_be_readable(tmp_path, monkeypatch):
+    made, synced = [], []
+
+    async def create_db():
+        made.append(home)
+        with sqlite3.connect(home / "prefect.db") as connection:
+            connection.execute("CREATE TABLE flow (id)")
+
+    database = SimpleNamespace(create_db=create_db)
+    monkeypatch.setattr("prefect.server.database.provide_database_interface", lambda: database)
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PREFECT_API_DATABASE_MIGRATE_ON_START", "")
+    for name in ("first", "second", "another user's"):
+        (home := tmp_path / name).mkdir()
+        monkeypatch.setattr(os, "access", lambda *_, readable=name == "second": readable)
+        server_process._prepare_database(home)
+        (empty,) = (tmp_path / "facetflow").iterdir()
+        assert (home / "prefect.db").read_bytes() == empty.read_bytes()
+        assert empty.stat().st_size in synced
+    assert [home.name for home in made] == ["first", "another user's"]
+
+
 def test_a_server_without_one_of_its_libraries_says_which(tmp_path, monkeypatch):
     (tmp_path / "prefect.py").write_text("import nowhere")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
