@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from features.core.faults import NotParallel, NotTexts, OutOfRange
+from features.core.faults import NotParallel, NotTexts, WrongValue
 from features.core.wording import clipped, did_you_mean
 
 Texts = Iterable[str]
@@ -89,7 +89,7 @@ def pair_sentences(
 def require_whole(number: int, what: str) -> int:
     """Return a whole number, of numpy too; raise a SettingsError, which says `what` it is, if it is none from 1."""
     if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-        raise OutOfRange(f"{what} and cannot be {number!r}; give a whole number from 1")
+        raise WrongValue(f"{what} and cannot be {number!r}; give a whole number from 1")
     return int(number)
 
 

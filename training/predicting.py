@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import CannotExplain, NoClassifier, NoEncoder, NoThreshold, OutOfRange
+from features.core.faults import CannotExplain, NoClassifier, NoEncoder, NoThreshold, WrongValue
 from features.core.types import OnRows, ignore_rows
 from features.core.wording import counted
 from features.parsers.sentence_encoder import TextEncoder
@@ -256,7 +256,7 @@ class PairPredictor:
                 "which is best for a set."
             )
         if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= given <= 1:
-            raise OutOfRange(f"The threshold {given!r} is no probability: give a number from 0 to 1, or 'dev'.")
+            raise WrongValue(f"The threshold {given!r} is no probability: give a number from 0 to 1, or 'dev'.")
         return LabelThreshold(label, given)
 
     def _parsed(self) -> float | None:

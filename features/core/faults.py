@@ -227,10 +227,6 @@ class UnknownName(SettingsError, code="FF212"):
     """Nothing of that kind has this name: use one in the message."""
 
 
-class OutOfRange(SettingsError, code="FF216"):
-    """A number is out of range: give one within it."""
-
-
 class DeviceMissing(SettingsError, code="FF217"):
     """The device is not there: use "auto", "cpu" or another machine."""
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 
 from features.core.closed import Closed
 from features.core.draws import share_of
-from features.core.faults import Conflict, EmptySetting, OutOfRange, UnknownName
+from features.core.faults import Conflict, EmptySetting, UnknownName, WrongValue
 from features.core.types import SPLITS, SentenceId, Split
 from features.core.wording import did_you_mean
 from features.corpora.dataset import DATASETS, SENTENCES, Dataset, Quotes, Role, TableLayout, TextLayout
@@ -53,7 +53,7 @@ class DrawSettings(Closed):
     @model_validator(mode="after")
     def _something_is_left(self) -> Self:
         if self.dev + self.test >= 1:
-            raise OutOfRange(f"dev = {self.dev} and test = {self.test} leave nothing for train: lower them")
+            raise WrongValue(f"dev = {self.dev} and test = {self.test} leave nothing for train: lower them")
         if not self.dev and not self.test:
             raise EmptySetting("it draws nothing: give dev, test or both a share, such as dev = 0.1")
         return self

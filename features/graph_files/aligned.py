@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from features.core.faults import GraphUnusable, OutOfRange
+from features.core.faults import GraphUnusable, WrongValue
 from features.core.files import short_name, source_name
 from features.core.outputs import Formats
 from features.core.pages import render, tell_date
@@ -64,7 +64,7 @@ def align_files(
     """
     files = pair_files(first, second, by_position=by_position)
     if start > len(files):
-        raise OutOfRange(
+        raise WrongValue(
             f"pair {start} does not exist: {source_name(first)} has {counted(len(files), 'graph')}; give a smaller "
             "--start."
         )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from features.core.draws import seed_of
-from features.core.faults import OutOfRange
+from features.core.faults import WrongValue
 from features.metrics.arrays import Numbers
 
 FEWEST = 6
@@ -27,9 +27,9 @@ class Bootstrap:
     def __post_init__(self) -> None:
         for what, number in (("number of resamples", self.resamples), ("seed", self.seed)):
             if not isinstance(number, Integral) or number < 0:
-                raise OutOfRange(f"the {what} cannot be {number!r}; give a whole number from 0")
+                raise WrongValue(f"the {what} cannot be {number!r}; give a whole number from 0")
         if not 0 < self.confidence < 1:
-            raise OutOfRange(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
+            raise WrongValue(f"a confidence of {self.confidence!r} is out of range; give a number between 0 and 1")
 
     def draws(self, items: int) -> Iterator[npt.NDArray[np.int64]]:
         """Yield how often each of `items` items occurs in each draw, (items,); the same in every call."""

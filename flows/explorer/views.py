@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from features.core.errors import FacetflowError
-from features.core.faults import OutOfRange, Unexpected, UnknownName
+from features.core.faults import Unexpected, UnknownName, WrongValue
 from features.core.pages import render
 from features.core.wording import clipped, did_you_mean
 from flows.console.explaining import Explainer
@@ -74,13 +74,13 @@ class Query:
         with suppress(ValueError):
             if abs(value := float(text)) < 1e15:  # which NaN is not
                 return value
-        raise OutOfRange(f"{name} is {text!r}; give a number between -1e15 and 1e15.")
+        raise WrongValue(f"{name} is {text!r}; give a number between -1e15 and 1e15.")
 
     def count(self, name: str, default: int, most: int) -> int:
         """Return a parameter that is a whole number from 1; a SettingsError when it is none, or too large."""
         value = self.number(name, default) or 0
         if value != int(value) or not 1 <= value <= most:
-            raise OutOfRange(f"{name} is {self.text(name)!r}; give a whole number from 1 to {most:,}.")
+            raise WrongValue(f"{name} is {self.text(name)!r}; give a whole number from 1 to {most:,}.")
         return int(value)
 
     def starting(self, prefix: str) -> dict[str, str]:

@@ -20,10 +20,10 @@ from features.core.faults import (
     NoStore,
     NotTexts,
     NotThisModel,
-    OutOfRange,
     UnknownModel,
     UnknownName,
     UnknownTable,
+    WrongValue,
 )
 
 pytestmark = pytest.mark.slow  # loads an encoder
@@ -273,9 +273,9 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda encoder: encoder.attribute(pl.Series(["a"]), "b"), NotTexts),
         (lambda encoder: encoder.encode(["a", "cut \ud83d"]), NotTexts),
         (lambda encoder: encoder.explain([("a", "cut \ud83d")]), NotTexts),
-        (lambda encoder: encoder.encode("a", batch_size="32"), OutOfRange),
-        (lambda encoder: encoder.encode("a", batch_size=0), OutOfRange),
-        (lambda encoder: encoder.encode_file("a.tsv", "a.parquet", processes="2"), OutOfRange),
+        (lambda encoder: encoder.encode("a", batch_size="32"), WrongValue),
+        (lambda encoder: encoder.encode("a", batch_size=0), WrongValue),
+        (lambda encoder: encoder.encode_file("a.tsv", "a.parquet", processes="2"), WrongValue),
         (lambda encoder: encoder.encode(["a", 3]), NotTexts),
         (lambda encoder: encoder.similarity("a", [3]), NotTexts),
         (lambda encoder: encoder.explain("a"), NotTexts),
@@ -294,7 +294,7 @@ def test_columns_of_tables_are_read_whatever_library_made_them(encoder: facetflo
         (lambda _: facetflow.measure("(a / b)", "(a / b)", [["smatch"]]), UnknownName),
         (lambda _: facetflow.parse_amr("a", model=Path("none")), UnknownModel),
         (lambda _: facetflow.parse_srl("a", model=Path("none")), UnknownModel),
-        (lambda encoder: encoder.encode("a", batch_size=True), OutOfRange),
+        (lambda encoder: encoder.encode("a", batch_size=True), WrongValue),
         (lambda encoder: encoder.explain(["ab"]), NotTexts),  # of two characters
     ],
 )

@@ -8,7 +8,7 @@ from sentences import refused
 
 import facetflow
 from facetflow import metrics
-from features.core.faults import GraphUnusable, NotParallel, NotTexts, OutOfRange, UnknownName
+from features.core.faults import GraphUnusable, NotParallel, NotTexts, UnknownName, WrongValue
 from features.metrics.registry import METRICS
 
 DOG, CAT = "(b / bark-01 :ARG0 (d / dog))", "(b / bark-01 :ARG0 (c / cat))"
@@ -75,8 +75,8 @@ def test_a_corpus_is_more_than_the_mean_of_its_pairs() -> None:
         pytest.param(lambda: facetflow.measure(DOG, CAT, "wlkk"), UnknownName, id="unknown metric of several"),
         pytest.param(lambda: facetflow.measure(DOG, CAT, facetflow.smatch), UnknownName, id="no name of a metric"),
         pytest.param(lambda: metrics.wlk.corpus([DOG], [CAT]), UnknownName, id="no counts"),
-        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], resamples="9"), OutOfRange, id="resamples as text"),
-        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], seed=-1), OutOfRange, id="seed below 0"),
+        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], resamples="9"), WrongValue, id="resamples as text"),
+        pytest.param(lambda: facetflow.smatch.corpus([DOG], [CAT], seed=-1), WrongValue, id="seed below 0"),
     ],
 )
 def test_wrong_input_is_one_sentence(call, error) -> None:

@@ -5,7 +5,7 @@ import pytest
 from sentences import refused
 
 import facetflow
-from features.core.faults import EmptyText, NotTexts, OutOfRange, WrongRoute
+from features.core.faults import EmptyText, NotTexts, WrongRoute, WrongValue
 
 TEXTS = ["A cat sleeps.", "Two dogs bark.", "Prices fall.", "A kitten naps."]
 
@@ -66,10 +66,10 @@ def test_it_says_what_it_is(index):
     [
         (lambda index: index.search(" "), EmptyText),
         (lambda index: index.search([3]), NotTexts),
-        (lambda index: index.search("a", k=0), OutOfRange),
-        (lambda index: index.neighbours(k=-1), OutOfRange),
-        (lambda index: index.search("a", k=2.5), OutOfRange),
-        (lambda index: facetflow.search("a", TEXTS, index.encoder, k="2"), OutOfRange),
+        (lambda index: index.search("a", k=0), WrongValue),
+        (lambda index: index.neighbours(k=-1), WrongValue),
+        (lambda index: index.search("a", k=2.5), WrongValue),
+        (lambda index: facetflow.search("a", TEXTS, index.encoder, k="2"), WrongValue),
         (lambda index: facetflow.TextIndex(["a", None], index.encoder), NotTexts),
         (lambda index: facetflow.TextIndex([], index.encoder), EmptyText),
         (lambda index: facetflow.TextIndex(["a"], index.encoder, aspect="country"), WrongRoute),

@@ -23,7 +23,7 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from features.core.faults import OutOfRange
+from features.core.faults import WrongValue
 from features.core.file_errors import explain
 from training.encoders.frozen_states import Form, SharedStates, unnamed_file
 from training.encoders.settings import TunedSettings
@@ -92,7 +92,7 @@ class Backbone:
         self.layers, self.transformer = find_layers(transformer), transformer
         count = len(self.layers) if settings.layers_tuned == "all" else settings.layers_tuned
         if count > len(self.layers):
-            raise OutOfRange(f"layers_tuned is {count}, but the backbone has {len(self.layers)} layers")
+            raise WrongValue(f"layers_tuned is {count}, but the backbone has {len(self.layers)} layers")
         self.frozen, self.tuned = self.layers[: len(self.layers) - count], self.layers[len(self.layers) - count :]
         self._without_dropout = find_attention(self.tuned) if settings.dropout == "states" else []
         if count and settings.dropout == "states" and not self._without_dropout:

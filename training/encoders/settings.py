@@ -11,7 +11,6 @@ from features.core.faults import (
     Conflict,
     NothingToLearn,
     NoTrainingData,
-    OutOfRange,
     RepeatedValue,
     UnknownName,
     WrongValue,
@@ -294,17 +293,17 @@ class PairSettings(TunedSettings):
         if len(set(self.labels)) < len(self.labels):
             raise RepeatedValue(f"labels must differ from one another, got {list(self.labels)!r}")
         if self.classifies and len(self.labels) == 1:
-            raise OutOfRange(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
+            raise WrongValue(f"labels has only {self.labels[0]!r}: a classifier needs at least two")
         if len(set(self.classifier)) < len(self.classifier):
             raise RepeatedValue(f"the parts of classifier must differ from one another, got {list(self.classifier)!r}")
         if self.layers is not None and self.layers_tuned != "all" and self.layers_tuned > self.layers:
-            raise OutOfRange(
+            raise WrongValue(
                 f"layers_tuned is {self.layers_tuned}, but only {self.layers} layers are kept: raise layers, or lower "
                 "layers_tuned"
             )
         by, tuned = ("layers", self.layers) if self.layers_tuned == "all" else ("layers_tuned", self.layers_tuned)
         if tuned is not None and self.words_below >= tuned:
-            raise OutOfRange(
+            raise WrongValue(
                 f"words_below is {self.words_below}, but only {tuned} layers are tuned: raise {by} to at least "
                 f"{self.words_below + 1}, or lower words_below"
             )

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from features.core.faults import ModelUnfit, OutOfRange
+from features.core.faults import ModelUnfit, WrongValue
 
 WORDS = "word_embeddings"
 """Key of these states if they are not those of the last layer, (n_sentences, longest, d)."""
@@ -38,6 +38,6 @@ def keep_layers(transformer: Any, count: int) -> None:
     """Remove all layers of a transformer except the first ones; a SettingsError if it has fewer."""
     layers = find_layers(transformer)
     if count > len(layers):
-        raise OutOfRange(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")
+        raise WrongValue(f"layers is {count}, but the backbone has {len(layers)}: set it to at most {len(layers)}")
     del layers[count:]
     transformer.config.num_hidden_layers = count

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from features import models
-from features.core.faults import CannotExplain, OutOfRange, RecordUnreadable, VectorsWrong
+from features.core.faults import CannotExplain, RecordUnreadable, VectorsWrong, WrongValue
 from features.core.files import source_name
 from training.encoders.s3bert.facets import FacetLayout, facet_dimensions
 from training.nearest import find_nearest
@@ -140,7 +140,7 @@ def weighted_scores(
     """
     total = sum(map(abs, weights.values()))
     if not total:
-        raise OutOfRange("all weights are 0; give one that is not")
+        raise WrongValue("all weights are 0; give one that is not")
     scores = np.zeros(len(texts), np.float32)
     for name, weight in weights.items():  # one after the other: a million texts by all facets would be a large array
         scores += np.float32(weight / total) * facet_cosines(query, texts, layout, [name])[:, 0]

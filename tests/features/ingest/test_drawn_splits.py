@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import Conflict, EmptySetting, OutOfRange, WrongValue
+from features.core.faults import Conflict, EmptySetting, WrongValue
 from features.core.types import SPLITS, RejectCode
 from features.corpora.settings import CorpusSettings, DrawSettings, EvaluationSet, IngestSettings, LeakageSettings
 from features.ingest.building import ingest
@@ -234,7 +234,7 @@ def test_the_guard_keeps_evaluation_texts_out_of_the_train_that_was_drawn(tmp_pa
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ({"draw": {"dev": 0.5, "test": 0.5}}, OutOfRange),
+        ({"draw": {"dev": 0.5, "test": 0.5}}, WrongValue),
         ({"draw": {"dev": 1.5}}, WrongValue),
         ({"draw": {}}, EmptySetting),
         ({"files": {"train": "a.tsv", "dev": "b.tsv"}}, Conflict),

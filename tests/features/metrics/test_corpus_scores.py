@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import OutOfRange, TooFewTexts, UnknownName
+from features.core.faults import TooFewTexts, UnknownName, WrongValue
 from features.metrics.bootstrap import FEWEST, Bootstrap
 from features.metrics.corpus_scores import as_table, choose_metrics, score_corpus
 from features.metrics.registry import METRICS
@@ -83,9 +83,9 @@ def test_all_metrics_see_the_same_draws():
 def test_what_makes_no_sense_is_refused():
     with refused(TooFewTexts):
         score_corpus(METRICS, {"concepts": np.empty((0, 3))}, Bootstrap())
-    with refused(OutOfRange):
+    with refused(WrongValue):
         Bootstrap(resamples=-1)
-    with refused(OutOfRange):
+    with refused(WrongValue):
         Bootstrap(confidence=1.0)
     with refused(UnknownName):
         choose_metrics(["smatch", "wlk"])

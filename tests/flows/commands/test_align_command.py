@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from features.core.faults import NotParallel, OutOfRange, UnknownFormat, Usage
+from features.core.faults import NotParallel, UnknownFormat, Usage, WrongValue
 from features.graph_files.aligned import align_files
 from flows.command_line import run
 
@@ -73,7 +73,7 @@ def test_wrong_graphs_are_named_and_other_suffixes_refused(files, tmp_path, caps
     refuses(UnknownFormat, "align", *files, "-o", str(tmp_path / "pairs.pdf"))
     assert run(["align", *files, "-o", str(tmp_path / "pair.svg")]) == 1
     assert "pair 1: b.amr, graph at line 1: line 1, column 1: 1 parenthesis is not closed" in capsys.readouterr().err
-    refuses(OutOfRange, "align", *files, "-o", str(output), "--start", "3")
+    refuses(WrongValue, "align", *files, "-o", str(output), "--start", "3")
     (tmp_path / "b.amr").write_text(BOY)
     refuses(NotParallel, "align", *files, "-o", str(output))
 

@@ -19,9 +19,9 @@ from features.core.faults import (
     NoClassifier,
     NoEncoder,
     NotTexts,
-    OutOfRange,
     OutputOverwrites,
     Usage,
+    WrongValue,
 )
 from features.corpora.pair_tables import read_pair_rows
 from flows.command_line import run
@@ -300,7 +300,7 @@ def test_a_threshold_gives_the_positive_label_from_its_probability_on(project, c
     assert [found.label for found in encoder.predict(pairs, threshold=0.999)] == ["0"] * 3
     assert [found.label for found in encoder.predict(pairs, threshold=np.int64(1))] == ["0"] * 3
     for wrong in ("low", [0.5], True):
-        with refused(OutOfRange):
+        with refused(WrongValue):
             encoder.predict(pairs, threshold=wrong)
 
 

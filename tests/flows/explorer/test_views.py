@@ -13,11 +13,11 @@ from sentences import refused
 from features import models
 from features.core.faults import (
     EmptyText,
-    OutOfRange,
     TooFewTexts,
     UnknownName,
     UnknownTexts,
     VectorsWrong,
+    WrongValue,
 )
 from features.models import BUNDLED_ENCODER
 from features.sentences import normalise
@@ -73,8 +73,8 @@ def test_words_that_count_against_have_a_minus_sign_and_none_is_minus_0(anywhere
         ("/addresses?colour=red", UnknownName),
         ("/search?q=cats&among=nowhere.txt", UnknownTexts),
         ("/search?q=cats", UnknownTexts),
-        ("/search?q=cats&k=many", OutOfRange),
-        ("/search?q=cats&w_srl=nan", OutOfRange),
+        ("/search?q=cats&k=many", WrongValue),
+        ("/search?q=cats&w_srl=nan", WrongValue),
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_a_sentence(anywhere, address, fault):
@@ -225,7 +225,7 @@ def test_texts_of_a_release_are_placed_and_coloured_by_label_metric_and_facet(in
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [
-        ("points=9999999", OutOfRange),
+        ("points=9999999", WrongValue),
         ("space=colour", UnknownName),
         ("colour=label:colour", UnknownName),
         ("colour=facet:srl", EmptyText),
@@ -278,7 +278,7 @@ def test_an_encoder_is_chosen_by_name(anywhere):
 
 
 def test_a_number_that_is_too_large_is_told_its_limits():
-    with refused(OutOfRange):
+    with refused(WrongValue):
         Query({"w_srl": "1e20"}).number("w_srl")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 from sentences import refused
 
-from features.core.faults import ModelUnfit, OutOfRange
+from features.core.faults import ModelUnfit, WrongValue
 from training.encoders import backbone as backbone_module
 from training.encoders.aspect.settings import AspectSettings
 from training.encoders.backbone import Backbone, ends_of_pieces
@@ -199,7 +199,7 @@ def test_bfloat16_is_near_float32(tiny_encoder):
 
 
 def test_more_layers_than_there_are_is_an_error(tiny_encoder):
-    with refused(OutOfRange):
+    with refused(WrongValue):
         make(tiny_encoder, layers=4)
 
 

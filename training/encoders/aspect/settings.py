@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName
+from features.core.faults import Conflict, RepeatedValue, UnknownName, WrongValue
 from features.core.wording import did_you_mean
 from training.encoders.settings import BY_LOSS, TunedSettings
 
@@ -92,7 +92,7 @@ class AspectSettings(TunedSettings):
                 f"choose_by is {self.choose_by!r}, but an encoder of aspects is chosen by {', '.join(self.OWN_CHOICES)}"
             )
         if self.loop.batch_size < 2:
-            raise OutOfRange("loop.batch_size must be at least 2: the texts of a batch are each other's negatives")
+            raise WrongValue("loop.batch_size must be at least 2: the texts of a batch are each other's negatives")
         if len(set(self.aspects)) < len(self.aspects):
             raise RepeatedValue(f"aspects must differ from one another, got {list(self.aspects)!r}")
         if len(self.aspects) > 1 and self.combine is None:

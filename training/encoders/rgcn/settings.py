@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from features.core.faults import Conflict, OutOfRange, UnknownName
+from features.core.faults import Conflict, UnknownName, WrongValue
 from features.stages.dependencies import DEPENDENCY_STAGE
 from training.encoders.settings import BY_POSITIVE, PairSettings
 from training.loop.settings import LoopSettings
@@ -120,7 +120,7 @@ class RgcnSettings(PairSettings):
             if self.positive_label == self.negative_label:
                 raise Conflict(f"positive_label and negative_label are both {self.positive_label!r}")
         if not self.classifies and self.loop.batch_size < 2:
-            raise OutOfRange("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
+            raise WrongValue("loop.batch_size must be at least 2: sentences of a batch are compared with each other")
         return self
 
     @model_validator(mode="after")

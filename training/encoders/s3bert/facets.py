@@ -22,10 +22,10 @@ from features.core.faults import (
     CannotExplain,
     EncoderDamaged,
     NotThisModel,
-    OutOfRange,
     RepeatedValue,
     UnknownName,
     VectorsWrong,
+    WrongValue,
 )
 from features.core.wording import did_you_mean
 from features.metrics.registry import METRIC_NAMES
@@ -235,7 +235,7 @@ def plan_layout(
 ) -> FacetLayout:
     """Lay out facets of equal width (h) side by side, from the dimension `first` of an embedding (d) on."""
     if len(names) * width > dimension:
-        raise OutOfRange(
+        raise WrongValue(
             f"{len(names)} facets of {width} dimensions need {len(names) * width}, but the backbone's embedding has "
             f"{dimension}; lower facet_dimensions to {dimension // max(1, len(names))} or name fewer facets"
         )

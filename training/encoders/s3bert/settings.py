@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from features.core.closed import Closed
-from features.core.faults import Conflict, EmptySetting, OutOfRange, RepeatedValue
+from features.core.faults import Conflict, EmptySetting, RepeatedValue, WrongValue
 from features.core.types import PairKind
 from training.encoders.settings import TunedSettings
 from training.loop.settings import LoopSettings
@@ -154,12 +154,12 @@ class S3bertSettings(TunedSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.loop.batch_size < 2:
-            raise OutOfRange("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
+            raise WrongValue("loop.batch_size must be at least 2: consistency compares the sentences of a batch")
         if not self.layers_tuned and not self.map_epochs:
-            raise OutOfRange("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
+            raise WrongValue("nothing is trained with layers_tuned = 0 and map_epochs = 0: raise one of them")
         by_ordering = self.ordering and not self.map_epochs and (self.by_ratings or self.loop.keep == "last")
         if not (self.alpha or self.consistency or by_ordering):
-            raise OutOfRange("the losses of map and dev are 0 with alpha = 0 and consistency = 0: raise one of them")
+            raise WrongValue("the losses of map and dev are 0 with alpha = 0 and consistency = 0: raise one of them")
         of_layers = {name: getattr(self, name) for name in ("ordering", "finish", "layer_corpora", "layer_shares")}
         for setting, given in {**of_layers, "share": self.share < 1}.items():
             if given and not self.layers_tuned:

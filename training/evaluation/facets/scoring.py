@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from features.core.faults import OutOfRange
+from features.core.faults import WrongValue
 from training.encoders.s3bert.facets import FacetLayout
 from training.evaluation.bars import tell_verdict
 from training.evaluation.bootstrap import GroupedBootstrap, compare, correlate
@@ -123,7 +123,7 @@ def assigned_membership(left: Embeddings, right: Embeddings, metrics: NDArray[np
     weights = spearman_matrix(left * right, metrics)
     n_dimensions, n_facets = weights.shape
     if n_facets > n_dimensions:
-        raise OutOfRange(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists")
+        raise WrongValue(f"no partition of {n_dimensions} dimensions into {n_facets} facets exists")
     best, facets = np.maximum(weights.max(axis=1), 0), np.eye(n_facets, dtype=np.float32)
     chosen = facets[weights.argmax(axis=1)] * (best > 0)[:, None]
     rows, columns = linear_sum_assignment(best[:, None] - weights)

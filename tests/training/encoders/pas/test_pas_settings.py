@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
+from features.core.faults import Conflict, RepeatedValue, UnknownName, WrongValue
 from training.encoders.pas.settings import PasSettings
 
 
@@ -17,9 +17,9 @@ from training.encoders.pas.settings import PasSettings
         ({"spans": "random", "harmed": 0.1}, Conflict),
         ({"spans": "continuous", "harmed": 0.1}, Conflict),
         ({"spans": "none", "words_below": 1}, Conflict),
-        ({"layers": 1}, OutOfRange),
+        ({"layers": 1}, WrongValue),
         ({"labels": ["1", "1"]}, RepeatedValue),
-        ({"labels": ["1"]}, OutOfRange),
+        ({"labels": ["1"]}, WrongValue),
         ({"labels": ["a", "b"]}, UnknownName),
         ({"classifier": ["u", "u"]}, RepeatedValue),
         ({"classifier": ["u-v"]}, WrongValue),

@@ -19,10 +19,10 @@ from features.core.faults import (
     NoTrainingData,
     OtherParser,
     OtherText,
-    OutOfRange,
     ReleaseLacks,
     SplitsOverlap,
     UnknownName,
+    WrongValue,
 )
 from features.parsers.settings import SrlSettings
 from features.parsers.srl.parser import load
@@ -136,7 +136,7 @@ def test_a_backbone_that_was_saved_in_half_precision_is_trained_in_full(job, tin
 
 
 def test_an_encoder_of_the_first_layers_has_no_others(job, tiny_encoder, told):
-    with refused(OutOfRange):
+    with refused(WrongValue):
         train(job(layers=9))
     folder = train(job(layers=2, loop={"epochs": 1}))
     transformer = load_encoder(folder, device="cpu").transformers_model

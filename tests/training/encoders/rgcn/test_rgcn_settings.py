@@ -3,7 +3,7 @@
 import pytest
 from sentences import refused
 
-from features.core.faults import Conflict, OutOfRange, RepeatedValue, UnknownName, WrongValue
+from features.core.faults import Conflict, RepeatedValue, UnknownName, WrongValue
 from training.encoders.rgcn.settings import RgcnSettings
 
 
@@ -12,15 +12,15 @@ from training.encoders.rgcn.settings import RgcnSettings
     [
         ({"graph": False, "trees": "random"}, Conflict),
         ({"labels": ["a", "a"]}, RepeatedValue),
-        ({"labels": ["a"]}, OutOfRange),
+        ({"labels": ["a"]}, WrongValue),
         ({"objective": "multiple_negatives", "labels": ["a", "b"]}, Conflict),
         ({"objective": "multiple_negatives", "negative_label": "entailment"}, Conflict),
-        ({"objective": "distillation", "loop": {"batch_size": 1}}, OutOfRange),
-        ({"objective": "multiple_negatives", "loop": {"batch_size": 1}}, OutOfRange),
+        ({"objective": "distillation", "loop": {"batch_size": 1}}, WrongValue),
+        ({"objective": "multiple_negatives", "loop": {"batch_size": 1}}, WrongValue),
         ({"objective": "distillation", "layers": 1, "layers_tuned": 1}, Conflict),
         ({"graph_layers": 3}, WrongValue),
-        ({"words_below": 2}, OutOfRange),
-        ({"words_below": 2, "layers": 2, "layers_tuned": "all"}, OutOfRange),
+        ({"words_below": 2}, WrongValue),
+        ({"words_below": 2, "layers": 2, "layers_tuned": "all"}, WrongValue),
         ({"graph": False, "words_below": 1}, Conflict),
         ({"temperature": 0.1}, Conflict),
         ({"negative_label": "no"}, Conflict),

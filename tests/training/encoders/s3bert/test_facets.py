@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentences import refused
 
-from features.core.faults import CannotExplain, EncoderDamaged, OutOfRange, WrongValue
+from features.core.faults import CannotExplain, EncoderDamaged, WrongValue
 from features.metrics.registry import METRIC_NAMES
 from training.encoders.s3bert.facets import Facet, FacetLayout, plan_layout
 from training.search.blocks import VectorBlocks, facet_cosines
@@ -63,7 +63,7 @@ def test_a_folder_without_layout_is_no_encoder_with_facets(tmp_path):
 
 
 def test_facets_that_do_not_fit_are_refused_with_the_width_that_fits():
-    with refused(OutOfRange):
+    with refused(WrongValue):
         plan_layout(METRIC_NAMES, width=32, dimension=384)
 
 
