@@ -162,8 +162,7 @@ class ComparedGraphs:
     def counted(self, side: int) -> list[Token]:
         """Return the words of a sentence that its graph counts."""
         view = self.views[side]
-        nodes = {source for source, role, _ in view.forward if role == "quant"}
-        nodes |= {node for node, role, _ in view.graph.attributes if role.lower() == "quant"}
+        nodes = {node for node, role, _ in (*view.forward, *view.graph.attributes) if role.lower() == "quant"}
         return [token for node, token in self.anchors[side].items() if node in nodes]
 
     def quantities(self, side: int) -> list[Quantity]:

@@ -245,7 +245,7 @@ def _moved_words(told: Told) -> None:
             told.add("order", ("srl",), f"{word} has another place, and the parser reads another role in {roles}")
         else:
             aspect: Aspect = "order" if both.differ or not texts.fronted else "form"
-            told.add(aspect, ("srl",), f"{word} has another place{places[stem] or texts.followers(stem)}")
+            told.add(aspect, ("srl",), f"{word} has another place{places[stem] or texts.place(stem)}")
     elif texts.moved_links:
         words, single = listed(token.shown for token in texts.moved_links), len(texts.moved_links) == 1
         aspect = "form" if single and texts.moved_links[0].stem not in RELATIVE else "order"

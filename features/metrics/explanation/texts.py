@@ -54,11 +54,10 @@ class ComparedTexts:
         return left == right and self.asks[0] == self.asks[1]
 
     @cached_property
-    def asks(self) -> tuple[bool, bool]:
+    def asks(self) -> list[bool]:
         """Whether each sentence ends as a question, not as one that it quotes: he asked, "Why?"."""
         quote = r'\w, ["“][^"“”]+["”]$'
-        ends = [text.rstrip(" \"'”’)").endswith("?") and not re.search(quote, text) for text in self.sentences]
-        return ends[0], ends[1]
+        return [text.rstrip(" \"'”’)").endswith("?") and not re.search(quote, text) for text in self.sentences]
 
     @cached_property
     def passive(self) -> Passive:
@@ -267,11 +266,13 @@ class ComparedTexts:
         """Return the first word of a sentence with a stem."""
         return next(token for token in self.tokens[side] if token.stem == stem)
 
-    def followers(self, stem: str) -> str:
-        """Return before which other word that both have a word stands in each sentence; empty if before the same."""
+    def place(self, stem: str) -> str:
+        """Return before or after which word that both sentences have another one stands in each."""
         sides = [[t for t in side if t.has_content and t.stem in self.shared] for side in self.tokens]
-        a, b = ([*side, NO_TOKEN][side.index(self.token(n, stem)) + 1] for n, side in enumerate(sides))
-        return f": before {a.shown} in a, before {b.shown} in b" if len({a.stem, b.stem} - {""}) == 2 else ""
+        ends = [(side, side.index(self.token(n, stem))) for n, side in enumerate(sides)]
+        near = [("before", side[at + 1]) if side[at + 1 :] else ("after", side[at - 1]) for side, at in ends]
+        places = [f"{way} {token.shown} in {name}" for (way, token), name in zip(near, "ab", strict=True)]
+        return f": {', '.join(places)}" if len({token.stem for _, token in near}) == 2 else ""
 
     def name(self, token: Token) -> list[Token]:
         """Return a word of the first sentence with those around it that are of one name: "Lee" of "John Lee"."""
@@ -316,11 +317,10 @@ class ComparedTexts:
         return any(stem not in but for stem in (left - right) + (right - left))
 
     @cached_property
-    def order(self) -> tuple[list[str], list[str]]:
+    def order(self) -> list[list[str]]:
         """The stems of nouns, verbs and the like that both sentences have, in order."""
         kept = {token.stem for token in self.tokens[0] if token.has_content and token.kind != "quantity"} & self.shared
-        left, right = ([token.stem for token in side if token.stem in kept] for side in self.tokens)
-        return left, right
+        return [[token.stem for token in side if token.stem in kept] for side in self.tokens]
 
 
 def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:

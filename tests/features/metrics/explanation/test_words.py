@@ -526,7 +526,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Preheat the oven before mixing.", "Mix before preheating the oven.",
          "(p / preheat :ARG1 (o / oven) :time (b / before :op1 (m / mix-01)))",
          "(m / mix-01 :time (b / before :op1 (p / preheat :ARG1 (o / oven))))",
-         'Same frames; "mixing" has another place.'),
+         'Same frames; "mixing" has another place: after "oven" in a, before "preheating" in b.'),
         ("Smoke in the kitchen.", "There is fire in the kitchen.",
          "(s / smoke-02 :location (k / kitchen))", "(f / fire :location (k / kitchen))",
          'Both have "kitchen"; "Smoke" in a, "fire" in b.'),
@@ -929,7 +929,8 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         # Without an agent, a verb may be a participle.
         ("This is a list of songs sung in Rome.", "This is, in Rome, a list of songs that are sung.",
          "(l / list :consist-of (s / song :ARG1-of (i / sing-01 :location (r / rome))))", None,
-         'The parser sees no difference: both have the same graph; "Rome" has another place.'),
+         ('The parser sees no difference: both have the same graph; "Rome" has another place: after "sung" in a, '
+          'before "list" in b.')),
         # Both graphs negate a word, of which one has a prefix or suffix.
         ("People escaped unharmed.", "People were not hurt.",
          "(e / escape-01 :ARG0 (p / person) :ARG1-of (h / harm-01 :polarity -))",
@@ -1194,7 +1195,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("First, wash your hands.", "Wash your hands first.",
          "(w / wash-01 :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
          "(w / wash-01 :mode imperative :ARG0 (y / you) :ARG1 (h / hand :part-of y) :mod (f / first))",
-         'Same frames; "First" has another place.'),
+         'Same frames; "First" has another place: before "wash" in a, after "hands" in b.'),
         ("He asked whether she was ill.", 'He asked, "Are you ill?"', "(a / ask-01 :ARG0 (h / he) :ARG1 (i / ill-01))",
          None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "she"; '
@@ -1206,7 +1207,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("A car is driven by the man.", "A man's car is driven away.", "(d / drive-01 :ARG1 (c / car) :ARG0 (m / man))",
          None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says "away"; '
-          '"man" has another place.')),
+          '"man" has another place: after "driven" in a, before "car" in b.')),
         ("The thief was caught by the river.", "The police caught the thief by the river.", "(c / catch-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only b says '
           '"police"; only a is in the passive.')),
@@ -1380,6 +1381,7 @@ def test_words_in_quotes_have_no_further_quotes():
 )
 def test_beside_other_words_names_in_other_company_do_not_change_places(a, b):
     moved = [found.text for found in told(a, b).differences if found.aspect in {"order", "role"}]
+    moved = [text for text in moved if " places" in text or " swap " in text]  # "Rosa" may stand before "Ivan"
     assert not any("Jim" in text or "Ivan" in text for text in moved)
 
 
