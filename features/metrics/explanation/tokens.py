@@ -55,7 +55,7 @@ _CONTRACTED = {"n't": "not", "nt": "not", "ai": "be", "ca": "can", "sha": "shall
 """Part of a contraction with "not" → the stem of its word; "AI", "CA" and "NT" are words of their own."""
 _SIGNS = str.maketrans("⁄’−–", "/'--")
 _NOT = re.compile(r"n['’]?t\b", re.IGNORECASE)
-_LETTER = re.compile(r"(?<=\w\s)A(?=\s+[a-z]|,|\W*$)")  # "Plan A failed", not "Susan A. Lee"
+_LETTER = re.compile(r"(?<=\w\s)A(?=\s+[a-z]|,|\W*$)|A(?=\s(?:is|was|and|or)\b)")  # "Plan A failed", not "Susan A. Lee"
 _VERBS = """
 go went gone goes; eat ate eaten; buy bought; sell sold; see saw seen; say said; tell told; take took taken; give gave
 given; come came; get got gotten; make made; find found; think thought; know knew known; leave left; bring

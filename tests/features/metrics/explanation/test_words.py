@@ -126,6 +126,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("It is not without risk.", "It has no risk.", "(r / risk-01 :polarity -)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; b has the negation '
           '"no"; only a says "not without".')),
+        ("A is larger than B.", "B is smaller than A.", "(l / large :domain (a / thing))",
+         "(s / small :domain (b / thing))",
+         'Both have "A" and "B"; "A" and "B" change places; "larger" in a, "smaller" in b.'),
         ("Oh no, it rains!", "It rains.", "(r / rain-01)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; only a says "Oh '
           'no".')),
