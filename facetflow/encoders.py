@@ -138,8 +138,6 @@ class Encoder:
             ModelError: as `encode`; also if facets are wanted of an encoder that has none.
             FacetflowError: the output cannot be written, another process encodes to it, or a setting is wrong.
         """
-        if facets and self._layout is None:
-            raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
         return internals.encode_file(
             self.model,
             self.folder,
@@ -147,7 +145,7 @@ class Encoder:
             Path(output).expanduser(),
             columns=(text,) if isinstance(text, str) else tuple(text),
             task=internals.task_of(self.folder, aspect),
-            layout=self._layout if facets else None,
+            layout=self._require_layout() if facets else None,
             precision=precision,
             processes=require_whole(processes, "processes is the number of processes that encode"),
         )
@@ -234,10 +232,9 @@ class Encoder:
             InputError: a sentence is empty or not a string, or the lists differ in length.
             ModelError: the encoder has no facets.
         """
-        if self._layout is None:
-            raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
+        layout = self._require_layout()
         first, second, single = pair_sentences(a, b)
-        readings = internals.explain_with(self.model, self._layout, list(zip(first, second, strict=True)))
+        readings = internals.explain_with(self.model, layout, list(zip(first, second, strict=True)))
         explanations = explain_readings(readings, internals.encoder_facts(self.folder).sentence, graphs=graphs)
         return explanations[0] if single else explanations
 
@@ -348,6 +345,11 @@ class Encoder:
     @cached_property
     def _predictor(self) -> internals.PairPredictor:
         return internals.PairPredictor(self.folder, self.model)
+
+    def _require_layout(self) -> internals.FacetLayout:
+        if self._layout is None:
+            raise CannotExplain(f"the encoder {str(self.folder)!r} has no facets; train one of kind s3bert")
+        return self._layout
 
     def __repr__(self) -> str:
         facets = counted(len(self.facets), "facet") if self.facets else "no facets"

@@ -1,14 +1,21 @@
 """Search texts by their similarity to a query: overall, or in one aspect."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from facetflow import internals
 from facetflow.arguments import Texts, read_texts, require_whole
 from facetflow.encoders import Encoder, load_encoder
 from features.core.faults import EmptyText
 from features.core.wording import counted
+
+Facets = str | Mapping[str, float] | None
+"""The name of a facet, or facets with weights; None for the whole embedding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +75,27 @@ class TextIndex:
         return len(self.texts)
 
     @overload
-    def search(self, query: str, k: int = 10) -> list[FoundText]: ...  # type: ignore[overload-overlap]
+    def search(self, query: str, k: int = 10, *, facet: Facets = None) -> list[FoundText]: ...  # type: ignore[overload-overlap]
     @overload
-    def search(self, query: Texts, k: int = 10) -> list[list[FoundText]]: ...
-    def search(self, query: str | Texts, k: int = 10) -> list[FoundText] | list[list[FoundText]]:
+    def search(self, query: Texts, k: int = 10, *, facet: Facets = None) -> list[list[FoundText]]: ...
+    def search(
+        self, query: str | Texts, k: int = 10, *, facet: Facets = None
+    ) -> list[FoundText] | list[list[FoundText]]:
         """Return the texts most similar to a query, best first.
 
         Args:
             query: a text, or several.
             k: number of texts to return; fewer if there are fewer.
+            facet: the facet in which texts are compared, or facets with weights; below 0, texts that differ in it come
+                first. `residual` is the dimensions of no facet; default: the whole embedding.
 
         Returns:
             A list for one query, a list of lists for several. Equally similar texts keep their order.
 
         Raises:
             InputError: a query is empty or not a string.
-            SettingsError: k is not a whole number, or is below 1.
+            ModelError: the encoder has no facets, or compares them by their L1 distance.
+            SettingsError: k is not a whole number, or is below 1; the encoder has no such facet, or all weights are 0.
         """
         require_whole(k, "k is the number of texts to return")
         queries, single = read_texts(query, "query")
@@ -92,8 +104,9 @@ class TextIndex:
         if not queries:
             return []
         vectors = internals.embed(self.encoder.model, queries, self._task)
-        similarities = internals.cosines_of(vectors, self.vectors)
-        results = self._named(internals.find_nearest(similarities, queries=len(queries), texts=len(self), k=k))
+        results = self._named(
+            internals.find_nearest(self._similarities(vectors, facet), queries=len(queries), texts=len(self), k=k)
+        )
         return results[0] if single else results
 
     def neighbours(self, k: int = 10) -> list[list[FoundText]]:
@@ -108,6 +121,12 @@ class TextIndex:
         require_whole(k, "k is the number of texts to return")
         similarities, count = internals.cosines_of(self.vectors, self.vectors), len(self)
         return self._named(internals.find_nearest(similarities, queries=count, texts=count, k=k, themselves=True))
+
+    def _similarities(self, queries: NDArray[np.float32], facet: Facets) -> internals.Similarities:
+        if facet is None or facet == internals.WHOLE:
+            return internals.cosines_of(queries, self.vectors)
+        weights = {facet: 1.0} if isinstance(facet, str) else facet
+        return internals.weighted_similarities(queries, self.vectors, self.encoder._require_layout(), weights)
 
     def __repr__(self) -> str:
         aspect = "" if self.aspect is None else f" in {self.aspect}"
@@ -124,7 +143,13 @@ class TextIndex:
 
 
 def search(
-    query: str, texts: Texts, encoder: Encoder | str | Path, *, aspect: str | None = None, k: int = 10
+    query: str,
+    texts: Texts,
+    encoder: Encoder | str | Path,
+    *,
+    aspect: str | None = None,
+    facet: Facets = None,
+    k: int = 10,
 ) -> list[FoundText]:
     """Return the texts most similar to a query, best first; for many queries make a `TextIndex`.
 
@@ -133,12 +158,14 @@ def search(
         texts: the texts to search.
         encoder: an encoder, its folder, or that of the run that trained it.
         aspect: the aspect in which texts are compared; required if the encoder has routes.
+        facet: the facet in which texts are compared, or facets with weights, as for `TextIndex.search`.
         k: number of texts to return; fewer if there are fewer.
 
     Raises:
         InputError: the query is empty, there is no text, or one of them is not a string.
-        ModelError: the folder holds no encoder, it was not trained for the aspect, or it has routes and none is given.
-        SettingsError: k is not a whole number, or is below 1.
+        ModelError: the folder holds no encoder, it was not trained for the aspect, or it has routes and none is given;
+            as `TextIndex.search`, of facets.
+        SettingsError: k is not a whole number, or is below 1; the encoder has no such facet, or all weights are 0.
     """
     require_whole(k, "k is the number of texts to return")
-    return TextIndex(texts, encoder, aspect=aspect).search(query, k)
+    return TextIndex(texts, encoder, aspect=aspect).search(query, k, facet=facet)

@@ -5,14 +5,14 @@ import pytest
 from sentences import refused
 
 import facetflow
-from features.core.faults import EmptyText, NotTexts, WrongRoute, WrongValue
+from features.core.faults import EmptyText, NotTexts, UnknownName, WrongRoute, WrongValue
 
 TEXTS = ["A cat sleeps.", "Two dogs bark.", "Prices fall.", "A kitten naps."]
 
 
 @pytest.fixture(scope="module")
-def index(encoder_model):
-    return facetflow.TextIndex(TEXTS, encoder_model)
+def index(project):
+    return facetflow.TextIndex(TEXTS, project / "runs" / "s3bert" / "current")
 
 
 def test_what_is_found_has_its_rank_place_and_similarity(index):
@@ -28,6 +28,17 @@ def test_several_queries_give_as_many_lists_and_few_texts_are_all_found(index):
     assert [len(of) for of in found] == [4, 4]
     assert found[1][0].text == "Prices fall."
     assert index.search([]) == []
+
+
+def test_texts_are_compared_in_facets(index):
+    query, facets = "No cat sleeps.", {"negations": -1, "concepts": 0.5}
+    alone = index.encoder.similarity(query, TEXTS, "negations")
+    assert [found.position for found in index.search(query, facet="negations")] == np.argsort(-alone).tolist()
+    assert index.search(query, facet={"negations": 2.0}) == index.search(query, facet="negations")
+    both = (-alone + 0.5 * index.encoder.similarity(query, TEXTS, "concepts")) / 1.5
+    first = facetflow.search(query, TEXTS, index.encoder, facet=facets, k=1)[0]
+    assert (first.position, first.similarity) == (both.argmax(), pytest.approx(both.max(), abs=1e-5))
+    assert index.search(query, facet="sentence") == index.search(query)
 
 
 def test_no_text_is_its_own_neighbour(index):
@@ -70,11 +81,27 @@ def test_it_says_what_it_is(index):
         (lambda index: index.neighbours(k=-1), WrongValue),
         (lambda index: index.search("a", k=2.5), WrongValue),
         (lambda index: facetflow.search("a", TEXTS, index.encoder, k="2"), WrongValue),
+        (lambda index: index.search("a", facet="negation"), UnknownName),
+        (lambda index: index.search("a", facet={"srl": float("nan")}), WrongValue),
+        (lambda index: index.search("a", facet={"srl": 0}), WrongValue),
         (lambda index: facetflow.TextIndex(["a", None], index.encoder), NotTexts),
         (lambda index: facetflow.TextIndex([], index.encoder), EmptyText),
         (lambda index: facetflow.TextIndex(["a"], index.encoder, aspect="country"), WrongRoute),
     ],
-    ids=["empty query", "no string", "no k", "negative k", "half k", "k as text", "no text", "no texts", "aspect"],
+    ids=[
+        "empty query",
+        "no string",
+        "no k",
+        "negative k",
+        "half k",
+        "k as text",
+        "no facet",
+        "weight",
+        "no weight",
+        "no text",
+        "no texts",
+        "aspect",
+    ],
 )
 def test_what_cannot_be_searched_is_refused(index, call, error):
     with refused(error):

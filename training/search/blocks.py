@@ -13,10 +13,12 @@ A search by facets finds texts with the same roles and frames, but other names:
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -30,7 +32,7 @@ from features import models
 from features.core.faults import CannotExplain, RecordUnreadable, VectorsWrong, WrongValue
 from features.core.files import source_name
 from training.encoders.s3bert.facets import FacetLayout, facet_dimensions
-from training.nearest import find_nearest
+from training.nearest import Similarities, find_nearest
 from training.runs import encoder_title
 from training.similarity import TINY
 
@@ -145,6 +147,18 @@ def weighted_scores(
     for name, weight in weights.items():  # one after the other: a million texts by all facets would be a large array
         scores += np.float32(weight / total) * facet_cosines(query, texts, layout, [name])[:, 0]
     return scores
+
+
+def weighted_similarities(
+    queries: Vectors, texts: Vectors, layout: FacetLayout, weights: Mapping[str, float]
+) -> Similarities:
+    """Return the weighted similarity of queries and texts, (n_queries, d) and (n_texts, d), in some facets."""
+    for name, weight in weights.items():
+        facet_dimensions(layout, name)  # refuses what is no facet
+        if not isinstance(weight, Real) or not math.isfinite(weight):
+            raise WrongValue(f"the weight of {name!r} cannot be {weight!r}; give a finite number")
+    blocks = VectorBlocks.of(texts)
+    return lambda some: np.stack([weighted_scores(query[None], blocks, layout, weights) for query in queries[some]])
 
 
 def best_texts(scores: NDArray[np.float32], k: int) -> dict[int, float]:
