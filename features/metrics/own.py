@@ -71,6 +71,10 @@ class OwnMetric:
             raise WrongValue(
                 f"metric {self.name!r} cannot read {self.reads!r}; choose from {', '.join(get_args(Reads))}"
             )
+        try:
+            inspect.signature(self.function).bind(None, None)
+        except TypeError as error:
+            raise WrongValue(f"metric {self.name!r} takes no two items ({error}); give it two parameters") from error
         low, high = self.range
         if not -1 <= low < high <= 1:
             raise WrongValue(

@@ -89,6 +89,7 @@ def test_counts_become_a_number_and_one_that_is_none_is_vacuous():
         (LENGTH.replace("def length", "def Length"), MetricWrong),
         (LENGTH.replace("def length", "def score"), MetricWrong),
         (LENGTH.replace("def length", "def my_optimal"), MetricWrong),
+        (LENGTH.replace("left, right", "left"), MetricWrong),
         (LENGTH.replace('"sentences"', '"sentences", range=(0, 5)'), MetricWrong),
         (LENGTH.replace('"sentences"', '"sentences", range=(-2, 1)'), MetricWrong),
         (LENGTH.replace('"sentences"', '"sentences", range=(1, 1)'), MetricWrong),
