@@ -121,6 +121,7 @@ def test_a_failed_shard_stops_the_release_and_is_made_by_retry(built, facetflow,
     assert "failed: label_vectors sentences-00003" in output
     planned = json.loads(here.done(built, "plan", "--json"))
     assert (planned["release"], planned["publishes"], planned["obstacles"]) == (2, True, [])
+    assert {work["stage"]: work["kind"] for work in planned["to_do"]} == {"label_vectors": "failed", "metrics": "input"}
 
     damaged.write_bytes(intact)
     output = facetflow.done(built, "retry", "--failed")
