@@ -364,7 +364,7 @@ class ModelNotLoaded(ModelError, code="FF407"):
 
 
 class ModelUnfit(ModelError, code="FF408"):
-    """A model lacks a component, or the layers or pooling that are set: give one that has them."""
+    """A model lacks a part that is needed, or has one that does not fit: give another."""
 
 
 class DownloadFailed(ModelError, code="FF409"):
