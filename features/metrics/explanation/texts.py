@@ -62,9 +62,10 @@ class ComparedTexts:
     @cached_property
     def passive(self) -> Passive:
         """The verb in the passive that only one sentence has, rather one with an agent; else `NO_PASSIVE`."""
-        sides = [_passives(side, self.tokens[side], asks=self.asks[side]) for side in (0, 1)]
+        sides = [_passives(side, self.tokens[side]) for side in (0, 1)]
         agents = [[p for p in side if p.by and (p.be != p.by - 1 or self._is_active(p))][:1] for side in sides]
-        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]
+        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]  # not "were," said Ann
+        bare = [p for p in bare if self.asks[p.side] or self.tokens[p.side][p.be].end + 1 == p.verb.start]
         for each in () if all(agents) else agents[0] + agents[1] or bare:
             beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
             subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
@@ -346,19 +347,18 @@ def _asked(tokens: Sequence[Token], at: int) -> Token:
     return noun if tokens[at].stem in RELATIVE and noun.kind in {"name", "word"} else tokens[at]
 
 
-def _passives(side: int, tokens: Sequence[Token], *, asks: bool) -> list[Passive]:
-    """Return the verbs of a sentence in the passive, also "shot" in "man shot by police"."""
+def _passives(side: int, tokens: Sequence[Token]) -> list[Passive]:
+    """Return the verbs of a sentence in the passive, also in "was quickly shot" and "man shot by police"."""
     stops = [at for at, t in enumerate(tokens) if t.stem == "by" and at and tokens[at - 1].lower[-3:] != "ing"]
     found: dict[Token, Passive] = {}
     for be in [at for at, t in enumerate(tokens) if t.stem == "be" and t.lower.isalpha()]:  # not "John's car"
         by = next((at for at in stops if at > be), 0)
-        behind = [t for t in tokens[be + 1 : by or None] if t.kind != "grammar"]
-        behind = behind[:3] if by or asks else list(tokens[be + 1 : be + 2])  # "was it denied"
-        if verb := next((t for t in behind if t.may_be_participle), None):
-            found.setdefault(verb, Passive(side, be, by, verb))
-    for by in [at for at in stops if tokens[at - 1].may_be_participle]:
-        found.setdefault(tokens[by - 1], Passive(side, by - 1, by, tokens[by - 1]))
-    return list(found.values())
+        end = by or next((at for at, t in enumerate(tokens) if at > be and t.lower in {"and", "but", "or"}), None)
+        behind = [t for t in tokens[be + 1 : end] if t.kind != "grammar"][:3]  # "was it denied"
+        if (verb := next((t for t in behind if t.may_be_participle), None)) and not (by and verb in found):
+            found[verb] = Passive(side, be, by, verb)
+    bare = [by for by in stops if tokens[by - 1].may_be_participle and tokens[by - 1] not in found]
+    return [*found.values(), *(Passive(side, by - 1, by, tokens[by - 1]) for by in bare)]
 
 
 def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:

@@ -1310,6 +1310,12 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          '(s / sue-02 :ARG0 (h / company :name (n / name :op1 "Red" :op2 "Hat")))', None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Red Hat" and "IBM" '
           'swap roles (passive in b only).')),
+        ('"There were," said Ann, "bad laws."', 'Ann said: "There were bad laws."', "(s / say-01 :ARG0 (a / ann))",
+         None, ('The parser sees no difference: both have the same graph, though the sentences differ; "Ann" has '
+                'another place: before "bad" in a, before "said" in b.')),
+        ("The cake was eaten and Ann left.", "Ann left and the cake was quickly eaten.", "(e / eat-01 :ARG0 (a / ann))",
+         None, ('The parser sees no difference: both have the same graph, though the sentences differ; only b says '
+                '"quickly"; words that both have come in another order: "Ann left".')),
         ("Ann was asked a question.", "Ann asked a question.", "(a / ask-01 :ARG2 (n / ann) :ARG1 (q / question))",
          "(a / ask-01 :ARG0 (n / ann) :ARG1 (q / question))", 'Same frames; "was asked" in a, "asked" in b.'),
         # What is negated is told once, and with its "all".
