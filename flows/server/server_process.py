@@ -99,7 +99,7 @@ def _prepare_database(home: Path) -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     template = cache / "facetflow" / f"prefect-{prefect.__version__}.db"
     database = home / "prefect.db"
-    if os.access(template, os.R_OK):  # another user's may not be
+    if os.access(template, os.R_OK) and template.stat().st_size:  # not another user's, or emptied by a power cut
         shutil.copyfile(template, database)
         # Read when the settings are created, which happens below.
         os.environ["PREFECT_API_DATABASE_MIGRATE_ON_START"] = "false"

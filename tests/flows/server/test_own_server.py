@@ -203,9 +203,11 @@ def test_the_empty_database_in_the_cache_survives_a_power_cut_and_need_not_be_re
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_size))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PREFECT_API_DATABASE_MIGRATE_ON_START", "")
+    (tmp_path / "facetflow").mkdir()
+    (tmp_path / f"facetflow/prefect-{prefect.__version__}.db").touch()  # what an earlier power cut left
     for name in ("first", "second", "another user's"):
         (home := tmp_path / name).mkdir()
-        monkeypatch.setattr(os, "access", lambda *_, readable=name == "second": readable)
+        monkeypatch.setattr(os, "access", lambda *_, readable=name != "another user's": readable)
         server_process._prepare_database(home)
         (empty,) = (tmp_path / "facetflow").iterdir()
         assert (home / "prefect.db").read_bytes() == empty.read_bytes()
