@@ -4,6 +4,7 @@
     layout      a graph in layers, without a library
     drawing     two graphs side by side, as SVG; on a page, choosing a facet colours what it reads
     tokens      the words of a sentence: stems, and what they do
+    voice       sentences in the passive
     texts       two sentences, word by word
     anchors     a graph as facets compare it, the name of a node in plain words, and the word that it stands for
     comparing   questions about two graphs and their sentences, and what is told of their differences

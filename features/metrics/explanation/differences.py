@@ -11,8 +11,9 @@ from itertools import pairwise, product
 from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
 from features.metrics.explanation.quantities import tell_quantities
-from features.metrics.explanation.texts import RELATIVE, Chunk, ComparedTexts
+from features.metrics.explanation.texts import Chunk, ComparedTexts
 from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
+from features.metrics.explanation.voice import RELATIVE
 from features.metrics.readings import SENSE
 
 _ANY = re.compile(r"(?:all|most|either|both)$|some|any|every")

@@ -11,32 +11,17 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 from itertools import combinations_with_replacement, pairwise, product, takewhile
-from typing import NamedTuple
 
 from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
+from features.metrics.explanation.voice import NOUNS, RELATIVE, Passive, asked, parties, passive
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
 
 _LINKS = frozenset({"link", "grammar"})
-_ASKING = frozenset({"who", "what", "which"})
-_NOUNS = frozenset({"word", "name", "pronoun"})
-RELATIVE = frozenset({"who", "which", "that"})
 _PLURALS = ("s", "men", "children", "feet", "teeth", "geese", "mice")
 _UNMOVED = _LINKS | {"pronoun"}  # "he has never" is "never has he"
 _LONGEST = 6  # words with content in a part that changes places
-
-
-class Passive(NamedTuple):
-    """A verb in the passive: "was bitten by a dog", "bitten by a dog", "was bitten"."""
-
-    side: int  # the sentence
-    be: int  # where it begins
-    by: int  # where its agent begins; 0 without one
-    verb: Token  # its participle
-
-
-NO_PASSIVE = Passive(0, 0, 0, NO_TOKEN)
 
 
 class ComparedTexts:
@@ -62,45 +47,12 @@ class ComparedTexts:
     @cached_property
     def passive(self) -> Passive:
         """The verb in the passive that only one sentence has, rather one with an agent; else `NO_PASSIVE`."""
-        sides = [_passives(side, self.tokens[side]) for side in (0, 1)]
-        agents = [[p for p in side if p.by and (p.be != p.by - 1 or self._is_active(p))][:1] for side in sides]
-        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]  # not "were," said Ann
-        bare = [p for p in bare if self.asks[p.side] or self.tokens[p.side][p.be].end + 1 == p.verb.start]
-        for each in () if all(agents) else agents[0] + agents[1] or bare:
-            beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
-            subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
-            moves = self.turns(self.shared) or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
-            if (each.by or moves) and each.verb.lower not in {p.verb.lower for p in sides[1 - each.side]}:
-                return each
-        return NO_PASSIVE
-
-    def _is_active(self, passive: Passive) -> bool:
-        """Return whether the other sentence has a verb with its agent: "man shot by police", "police shoot man"."""
-        rest = [t for t in self.tokens[1 - passive.side] if t.kind != "grammar" or t.lower in {"by", "to", "of"}]
-        agent = next((t.stem for t in self.tokens[passive.side][passive.by + 1 :] if t.kind in _NOUNS), "")
-        at = next((n for n, t in enumerate(rest[:-1]) if t.stem == passive.verb.stem), 0)
-        return at > 0 and rest[at + 1].has_content and agent in {t.stem for t in rest[: at + 2]}  # not "stood by a man"
+        return passive(self.tokens, self.asks, self.shared, moves=self.turns(self.shared))
 
     @cached_property
     def voice(self) -> tuple[str, str] | None:
         """Stems of subject and agent of the passive, if only one sentence is in the passive and both have the two."""
-        side, be, by, verb = self.passive
-        if not by or verb.stem not in self.shared:
-            return None  # "the dog was fed by Ann" beside "a dog of Ann"
-        tokens, others = self.tokens[side], self.tokens[1 - side]
-        before = [at for at, t in enumerate(tokens[: be or by - 1]) if t.kind in _NOUNS or t.stem in _ASKING]
-        subject = _asked(tokens, before[-1]).stem if before else ""  # "was Ann bitten by", "has been bitten by"
-        agent, beside = "", {(one.stem, other.stem) for one, other in pairwise(others)}
-        for token in tokens[by + 1 :]:
-            # "by the boy left", "by Ann today" beside "Ann left today"
-            apart = {agent, token.stem} <= self.shared and (agent, token.stem) not in beside
-            # Not "Mr Reed"; "by the guard leaving".
-            is_verb = token.kind == "word" and (token.may_be_participle or token.lower.endswith("ing"))
-            if agent and (is_verb or apart or not token.has_content):
-                break
-            agent = token.stem if token.has_content else ""
-        known = {t.stem for t, behind in pairwise([*others, NO_TOKEN]) if behind.lower != "'s"}  # not "Ann's son"
-        return (subject, agent) if subject != agent and {subject, agent} <= known & (self.shared | _ASKING) else None
+        return parties(self.passive, self.tokens, self.shared)
 
     @cached_property
     def shared(self) -> set[str]:
@@ -144,7 +96,7 @@ class ComparedTexts:
         """Whom a clause is about, stems of another noun, the verb, if they swap roles: "who we saw", "who saw us"."""
         starts = [[at for at, token in enumerate(side) if token.stem in {"what", *RELATIVE}] for side in self.tokens]
         for places in zip(*starts, strict=False) if not self.passive.by else ():
-            of = _asked(self.tokens[0], places[0])
+            of = asked(self.tokens[0], places[0])
             clauses = [side[at + 1 :] for side, at in zip(self.tokens, places, strict=True)]
             if all(clauses) and clauses[0][0].has_content and clauses[0][0].stem == clauses[1][0].stem:  # which boys
                 of, clauses = clauses[0][0], [clause[1:] for clause in clauses]
@@ -162,7 +114,7 @@ class ComparedTexts:
                 is_clause = who.stem in RELATIVE and be.stem == "be" and word.has_content
                 others = [NO_TOKEN, *self.tokens[1 - side]]
                 for before, *pair in zip(others, others[1:], others[2:], strict=False) if is_clause else ():
-                    is_verb = word.may_be_participle and before.kind in _NOUNS  # "we hired men"
+                    is_verb = word.may_be_participle and before.kind in NOUNS  # "we hired men"
                     if [t.stem for t in pair] == [word.stem, noun.stem] and not is_verb:
                         return (pair, [noun, who, be, word]) if side else ([noun, who, be, word], pair)
         return None
@@ -339,26 +291,6 @@ def _read_beside(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token
         else token
         for before, token, behind in zip([NO_TOKEN, *tokens], tokens, [*tokens[1:], NO_TOKEN], strict=False)
     ]
-
-
-def _asked(tokens: Sequence[Token], at: int) -> Token:
-    """Return the noun that a pronoun at a place stands for, "the boy" before "who"; the word there if there is none."""
-    noun = [NO_TOKEN, *tokens[:at]][-1]
-    return noun if tokens[at].stem in RELATIVE and noun.kind in {"name", "word"} else tokens[at]
-
-
-def _passives(side: int, tokens: Sequence[Token]) -> list[Passive]:
-    """Return the verbs of a sentence in the passive, also in "was quickly shot" and "man shot by police"."""
-    stops = [at for at, t in enumerate(tokens) if t.stem == "by" and at and tokens[at - 1].lower[-3:] != "ing"]
-    found: dict[Token, Passive] = {}
-    for be in [at for at, t in enumerate(tokens) if t.stem == "be" and t.lower.isalpha()]:  # not "John's car"
-        by = next((at for at in stops if at > be), 0)
-        end = by or next((at for at, t in enumerate(tokens) if at > be and t.lower in {"and", "but", "or"}), None)
-        behind = [t for t in tokens[be + 1 : end] if t.kind != "grammar"][:3]  # "was it denied"
-        if (verb := next((t for t in behind if t.may_be_participle), None)) and not (by and verb in found):
-            found[verb] = Passive(side, be, by, verb)
-    bare = [by for by in stops if tokens[by - 1].may_be_participle and tokens[by - 1] not in found]
-    return [*found.values(), *(Passive(side, by - 1, by, tokens[by - 1]) for by in bare)]
 
 
 def _subject(tokens: Sequence[Token], others: Sequence[Token]) -> list[str]:
