@@ -133,7 +133,7 @@ def _opposite(texts: ComparedTexts, cues: Sequence[Token], side: int) -> list[To
 def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Sequence[Token | None]) -> bool:
     """Return whether a clause may begin between a negation and its scope: "not what I saw"; or it is "have to"."""
     first = max((token.start for token in scope if token), default=0)
-    nearest = max((cue.end for cue in cues if cue.start < first), default=cues[0].start)  # "you are, aren't you?"
+    nearest = max((cue.end for cue in cues if cue.start < first), default=cues[0].start)  # "no gods, he said"
     between = [t for t in texts.tokens[side] if cues[0].start < t.start < first]
     begins = any(t.stem == "must" or t.kind == "quantity" or t.lower in _CLAUSES for t in between)
     return begins or "," in texts.sentences[side][min(nearest, first) : max(nearest, first)]

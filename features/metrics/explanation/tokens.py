@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
     rf" | (?:up\s+to|as\s+(?:many|much)\s+as)(?=\s+(?:[$€£]?\d|half\b|(?:{_SMALL})\b)) | {_SHARE}"
     r"""(?=\s+(?:of|more|less|fewer)\b)                                       # a third of
-      | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+      | https?://\S*[\w/] | [\w.+-]+@[\w-]+(?:\.[\w-]+)+ | (?<=,\s)[a-z]+n['’]t\s(?:\w\w?|she|you|they|there)(?=\s*\?)
       | (?:[A-Za-z]\.){2,}                                                  # U.S.
       | (?:\bUS(?=\$))?[$€£]\d+(?:[.,]\d+)*\s?(?:k|m|mn|b|bn)\b             # $17m
       | (?:(?<!\S)[-−+])?(?:\bUS(?=\$))?[$€£]?(?:(?<![\w.])\.)?\d+(?:[.,:/⁄^–-]\d+)*
@@ -393,7 +393,7 @@ def _token(text: str, start: int, *, is_first: bool, is_letter: bool, is_part: b
         return Token(text, start, "us", "name")
     stem = text if is_letter else stem_of(lower)
     full = (text == "May" and not is_first) or is_letter or lower in {"doing", "done"}  # not auxiliary verbs
-    kind = None if full else _KIND.get(_STEM.get(lower, lower))
+    kind: Kind | None = "grammar" if "n't " in lower else None if full else _KIND.get(_STEM.get(lower, lower))
     if kind is None:
         counts = _spelt(lower) or _time(lower) or (lower not in ORDINALS and lower.lstrip("-−+$€£.")[:1].isdigit())
         kind = "quantity" if counts else "name" if text[0].isupper() and not is_first else "word"

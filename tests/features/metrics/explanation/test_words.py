@@ -538,6 +538,11 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / contrast-01 :ARG1 (l / like-01 :ARG0 (s / she) :ARG1 (t / tea)) :ARG2 (c / coffee :polarity -))",
          ('Both have "She", "likes", "tea" and "coffee"; a has the negation "neither" and "nor", b has "not": the '
           'parser reads that only a negates "likes"; only b says "but".')),
+        # A tag asks, and negates nothing.
+        ("Ann is ill, isn't she?", "Ann is not ill.", "(i / ill-01)", "(i / ill-01 :polarity -)",
+         'Same frames; only b negates "ill" ("not"); a is a question, b is not.'),
+        ("If Ann slept, why didn't he?", "If Ann slept, why did he?", "(s / sleep-01 :polarity -)", "(s / sleep-01)",
+         'Same frames; only a has the negation "n\'t": the parser reads that it negates "slept".'),
         ("He ain't here.", "He is here.",
          "(b / be-located-at-91 :polarity - :ARG1 (h / he) :ARG2 (e / here))",
          "(b / be-located-at-91 :ARG1 (h / he) :ARG2 (e / here))",
@@ -1216,8 +1221,7 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
           '"police"; only a is in the passive.')),
         ("You like tea, don't you?", "You like tea.", "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea))",
          "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))",
-         ('Same frames and roles; only a has the negation "n\'t": the parser reads that it negates "like"; a is a '
-          'question, b is not.')),
+         'Same frames and roles; a is a question, b is not.'),
         ("Sam Lee and Kim Fox met Ann Lee.", "Ann Lee met Sam Lee and Kim Fox.", "(m / meet-03)", None,
          ('The parser sees no difference: both have the same graph, though the sentences differ; "Sam Lee and Kim '
           'Fox" and "Ann Lee" change places.')),
