@@ -12,13 +12,14 @@ from typing import Literal, NamedTuple
 from features.metrics.explanation.anchors import View, anchors, described_by, joined, listed, name_text, quoted, unread
 from features.metrics.explanation.pair import GraphPair
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, negates, runs_of, stem_of, value_of
+from features.metrics.explanation.tokens import ARTICLES, NAMED, NO_TOKEN, UNITS, Token, runs_of, stem_of, value_of
 from features.metrics.readings import is_argument
 
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99}|/[1-9][0-9]{0,98})?")
 _PARTS = re.compile(r"^:\s|[();?!]|\s\.\s")  # between two parts of a sentence
 _ALONE = re.compile(r"(.*\s)?(1[5-9]|20)\d\d|.*%|both")  # counts no name: in 1902 Ann, fell 4% Monday
 _SUM = re.compile(r"(?<!\bthe )(?<!\ba )(?<!\ban )[$€£][\d.,]+(?: \w+)?$", re.IGNORECASE)  # "$3 million last year"
+_DAY = re.compile(rf"(?<!\b[Ii]n )\b{NAMED} \d\d?(?:st|nd|rd|th)?$")  # not "in May 5 people left"
 _BOUNDS = {"over": "more than", "above": "more than", "under": "less than", "below": "less than", "almost": "nearly"}
 _BOUNDS |= dict.fromkeys(("about", "around", "approximately", "roughly", "some"), "about")
 SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "%": "percent"}
@@ -107,7 +108,7 @@ class ComparedGraphs:
         left, right = ({token.stem for token in side if token.kind in {"word", "name"}} for side in self.texts.tokens)
         if 4 * max(len(left & right), 1) < min(len(left), len(right)):
             return False
-        opposed = (negates(a, b) or negates(b, a) for a, b in product(*self.texts.tokens))
+        opposed = (a.negates(b) or b.negates(a) for a, b in product(*self.texts.tokens))
         as_much = (a.is_measured_as(b) for a, b in product(self.quantities(0), self.quantities(1)))
         return bool(self.texts.shared) or any(opposed) or any(as_much)
 
@@ -145,8 +146,7 @@ class ComparedGraphs:
 
     def lists(self, stems: Collection[str], between: Iterable[Token] = ()) -> bool:
         """Return whether words are in one list with all between, in both graphs, so that their order tells no role."""
-        skipped = {"grammar", "quantity"}
-        rest = [t for t in between if t.kind not in skipped or t.lower in OF]
+        rest = [t for t in between if t.kind not in {"grammar", "quantity"} or t.lower in OF]
         rest = [t for t in rest if t.kind != "pronoun" or t.lower == t.stem]  # her brother, but not "he is"
         negated = any(token.kind == "negation" for token in self.texts.tokens[0])  # "not rich but happy"
         entries = rest[:-1] if rest and rest[-1].stem in {"and", "or", "nor" if negated else "but"} else rest
@@ -191,11 +191,13 @@ class ComparedGraphs:
                 at = past
             if at is not None and order[at].kind == "name" and behind.kind == "word":
                 at = past  # three sons Jim and Bob
+            at = last - 1 if first == last and _DAY.search(self.texts.sentences[side][: order[last].end]) else at
             unit = next((t for t in order[past : past + 2] if t in units or t.stem in UNITS), None)
             is_number = order[first].stem[0].isdigit() or order[first].stem == "half"  # not "around once more"
             if first and is_number and order[first - 1].lower in _BOUNDS:
                 first -= 1  # noqa: PLW2901
-            span = order[first : (last if at is None else at) + 1]
+            edges = sorted([first, last if at is None else at])
+            span = order[edges[0] : edges[1] + 1]
             text = quoted(self.texts.sentences[side][span[0].start : span[-1].end])
             quantities.append(Quantity(order[first : last + 1], span, None if at is None else order[at], unit, text))
         return quantities

@@ -12,7 +12,7 @@ from features.metrics.explanation.anchors import joined, listed, quoted
 from features.metrics.explanation.comparing import OF, REMARKS, SIDES, Aspect, ComparedGraphs, Difference, Told, spans
 from features.metrics.explanation.quantities import tell_quantities
 from features.metrics.explanation.texts import Chunk, ComparedTexts
-from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, negates, stem_of
+from features.metrics.explanation.tokens import NO_TOKEN, Token, abbreviates, misspells, stem_of
 from features.metrics.explanation.voice import RELATIVE
 from features.metrics.readings import SENSE
 
@@ -60,7 +60,7 @@ def _negations(told: Told) -> None:
     both, texts, prefixed = told.both, told.texts, []
     for a, b in [(a, b) for left, right in texts.chunks for a in left for b in right]:
         for side, word, other in ((0, a, b), (1, b, a)):
-            if negates(word, other):
+            if word.negates(other):
                 text = f"{word.shown} in {SIDES[side]} negates {other.shown} in {SIDES[1 - side]}"
                 told.add("negation", ("negations",), text, ([a], [b]))
                 prefixed.append((side, (a, b)))
@@ -391,8 +391,7 @@ def _unread(told: Told) -> None:
         return
     own = [[t for t in side if t.stem not in told.texts.shared] for side in told.named]
     lost = [[t for t in told.both.unread[side] if t in own[side]] for side in (0, 1)]
-    parts = [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(lost) if tokens]
-    if parts:
+    if parts := [f"{spans(told, side, tokens)} in {SIDES[side]}" for side, tokens in enumerate(lost) if tokens]:
         told.add("unread", (), f"not in the graphs: {joined(parts)}")
 
 

@@ -59,7 +59,7 @@ def tell_quantities(told: Told) -> None:
 def _counterpart(told: Told, side: int, quantity: Quantity) -> list[Token]:
     """Return what the other sentence has for a quantity that it lacks: "old boys" for "two old boys" and "two men"."""
     head, ours, theirs = quantity.head, told.texts.tokens[side], told.texts.tokens[1 - side]
-    if head is None or head is not quantity.span[-1] or {t.stem for t in quantity.tokens} <= {t.stem for t in theirs}:
+    if head is None or {t.stem for t in quantity.tokens} <= {t.stem for t in theirs}:
         return []
     for_number, for_head = (_replacement(told, side, quantity, words) for words in (quantity.tokens, [head]))
     heads = [t for t in theirs if t.stem == head.stem] or [t for t in for_head if t.kind != "grammar"]

@@ -23,8 +23,8 @@ _TENS = "twent|thirt|fort|fift|sixt|sevent|eight|ninet"
 _ODDS = rf"\b(?<!number\s)({_SMALL}|1)\sin\s(?:a\s|one\s)?({_SMALL}|\w+teen|(?:{_TENS})y(?:-\w+)?|hundred|\d\d?|100)\b"
 _CLOCK = rf"(?:\ba\s)?\b(half(?=\spast)|quarter)\s(past|to)\s({_SMALL}|\d\d?)\b"
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_NAMED = rf"(?:{MONTHS}|Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.?"
-_DATE = rf"(?:{_NAMED}\s\d\d?(?:st|nd|rd|th)?|\d\d?(?:st|nd|rd|th)?(?:\sof)?\s{_NAMED})\s?,?\s(?:1\d|20)\d\d\b"
+NAMED = rf"(?:{MONTHS}|Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)\.?"
+_DATE = rf"(?:{NAMED}\s\d\d?(?:st|nd|rd|th)?|\d\d?(?:st|nd|rd|th)?(?:\sof)?\s{NAMED})\s?,?\s(?:1\d|20)\d\d\b"
 _TOKEN = re.compile(
     rf"\b{_DATE}|{_CLOCK}(?!\s?%|\sper|[.,:]\d) |\b(?:{_SMALL}|\w+ty[\w-]*?)(?=-(?:hundred|thousand|[mb]illion)\b(?!-))"
     rf" | {_ODDS}(?![.,]\d|\s+(?:dozen|hundred|thousand|[mb]illion|minute|hour|day|week|month|year))"
@@ -168,8 +168,19 @@ class Token(NamedTuple):
     @property
     def has_content(self) -> bool:
         """Whether a graph should have a node or a constant for it."""
-        is_article = self.stem == "1" and self.lower in ARTICLES
-        return self.kind in {"word", "name", "pronoun", "quantity"} and not is_article
+        return self.kind in {"word", "name", "pronoun", "quantity"} and (self.stem != "1" or self.lower not in ARTICLES)
+
+    def negates(self, other: "Token") -> bool:
+        """Return whether it is another word with a prefix or suffix that negates it.
+
+        >>> [one.negates(other) for one, other in map(tokens_of, ("impossible possible", "useless useful", "in out"))]
+        [True, True, False]
+        """
+        long, short = self.lower, other.lower
+        bare = _NEGATING_PREFIX.fullmatch(long) if len(short) > 3 else None
+        return (
+            stem_of(bare[1]) == other.stem if bare else long[-4:] == "less" and short.removesuffix("ful") == long[:-4]
+        )
 
 
 NO_TOKEN = Token("", 0, "", "grammar")
@@ -344,17 +355,6 @@ def runs_of(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             joins |= len(set(units)) == 2 and step == 2 + (before.stem == "and") and units[0][1] == units[1][1]
             runs[-1:] = [(runs[-1][0], at)] if joins else [*runs[-1:], (at, at)]
     return runs
-
-
-def negates(word: Token, other: Token) -> bool:
-    """Return whether a word is another with a prefix or suffix that negates it.
-
-    >>> negates(*tokens_of("impossible possible")), negates(*tokens_of("useless useful")), negates(*tokens_of("in out"))
-    (True, True, False)
-    """
-    long, short = word.lower, other.lower
-    bare = _NEGATING_PREFIX.fullmatch(long) if len(short) > 3 else None
-    return stem_of(bare[1]) == other.stem if bare else long[-4:] == "less" and short.removesuffix("ful") == long[:-4]
 
 
 def misspells(one: Token, other: Token) -> bool:

@@ -538,6 +538,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / contrast-01 :ARG1 (l / like-01 :ARG0 (s / she) :ARG1 (t / tea)) :ARG2 (c / coffee :polarity -))",
          ('Both have "She", "likes", "tea" and "coffee"; a has the negation "neither" and "nor", b has "not": the '
           'parser reads that only a negates "likes"; only b says "but".')),
+        # A day has the month beside it, and counts nothing.
+        ("Ann left on 3 March.", "Ann left on March 5.", "(l / leave-11 :time (d / date-entity :month 3 :day 3))",
+         "(l / leave-11 :time (d / date-entity :month 3 :day 5))", 'Same frames; "3 March" in a, "March 5" in b.'),
+        ("The May 5 attack failed.", "The May attack failed.", "(f / fail-01 :time (d / date-entity :month 5 :day 5))",
+         "(f / fail-01 :time (d / date-entity :month 5))", 'Same frames; "May 5" in a, "May" in b.'),
+        ("In May 5 boys left.", "In May 7 boys left.", "(l / leave-11 :ARG0 (b / boy :quant 5))",
+         "(l / leave-11 :ARG0 (b / boy :quant 7))", 'Same frames and roles; "5 boys" in a, "7 boys" in b.'),
         # A tag asks, and negates nothing.
         ("Ann is ill, isn't she?", "Ann is not ill.", "(i / ill-01)", "(i / ill-01 :polarity -)",
          'Same frames; only b negates "ill" ("not"); a is a question, b is not.'),
