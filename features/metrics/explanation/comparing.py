@@ -124,13 +124,11 @@ class ComparedGraphs:
 
     def word(self, side: int, node: int) -> str | None:
         """Return the word that a node stands for, in quotes; None if its spelling does not show it."""
-        token = self.token(side, node)
-        return token.shown if token is not None else None
+        return token.shown if (token := self.token(side, node)) else None
 
     def token(self, side: int, node: int) -> Token | None:
         """Return the word that a node stands for, or the person or thing that it describes."""
-        words = self.anchors[side]
-        return words.get(node) or words.get(described_by(self.views[side], node))
+        return self.anchors[side].get(node) or self.anchors[side].get(described_by(self.views[side], node))
 
     def head(self, side: int, token: Token) -> str | None:
         """Return the word that another modifies, in quotes; None if the graph shows none."""
@@ -228,11 +226,12 @@ class ComparedGraphs:
 
     @property
     def switched(self) -> Sequence[list[str]]:
-        """Stems of two words or names of which each stands beside what was beside the other; of three in a circle."""
+        """Stems of two words or names of which each stands beside what was beside the other; of more in a circle."""
         (left, right), tokens = self.texts.order, self.texts.tokens
         circle = [one for one, other in zip(left, right, strict=False) if one != other]
-        single = len({self.texts.token(0, stem).kind for stem in circle}) == 1  # not a name and a word
-        if single and sorted(left) == sorted(right) and sum(map(left.count, circle)) == 3:
+        kinds = {(name[0].kind, len(name)) for name in (self.texts.name(self.texts.token(0, s)) for s in circle)}
+        single = kinds == {("name", 1)} or (len(circle) < 4 and len({kind for kind, _ in kinds}) == 1)  # of a kind
+        if single and sorted(left) == sorted(right) and sum(map(left.count, circle)) == max(3, len(circle)):
             return [[stem] for stem in circle]
         orders = [[t.stem for t in side if t.has_content] for side in tokens]
         heads = [t for last, t in pairwise([NO_TOKEN, *tokens[0]]) if t.kind == "word" or t.kind == "name" != last.kind]
@@ -354,7 +353,8 @@ class Told:
 
     def add_swap(self) -> bool:
         """Tell which two words swap roles, though the order of others differs, too; return whether any do."""
-        for pair in combinations(dict.fromkeys(stem for stem, _ in self.both.moved_arguments), 2):
+        stems = dict.fromkeys(stem for stem, _ in self.both.moved_arguments)
+        for pair in combinations(stems, 2) if len(self.both.switched) < 4 else ():
             frames = self.both.swaps(([pair[0]], [pair[1]])) if self.texts.turns(pair) else []
             # Not "Ann was amused", "it amused Ann".
             if frames := [f for f in frames if stem_of(f.strip('"')) not in {*pair, self.texts.passive.verb.stem}]:

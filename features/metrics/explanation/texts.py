@@ -229,7 +229,9 @@ class ComparedTexts:
 
     def name(self, token: Token) -> list[Token]:
         """Return a word of the first sentence with those around it that are of one name: "Lee" of "John Lee"."""
-        at, order = self.tokens[0].index(token), self.tokens[0]
+        ends = ((min(t.end, token.end), max(t.start, token.start)) for t in self.tokens[0])
+        order = [t for t, (a, z) in zip(self.tokens[0], ends, strict=True) if "," not in self.sentences[0][a:z]]
+        at = order.index(token)
         before = takewhile(lambda t: t.kind == token.kind == "name" and t.lower in self._names, order[:at][::-1])
         behind = takewhile(lambda t: t.kind == token.kind == "name", order[at + 1 :])
         return [*[*before][::-1], token, *behind]

@@ -538,6 +538,9 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
          "(b / contrast-01 :ARG1 (l / like-01 :ARG0 (s / she) :ARG1 (t / tea)) :ARG2 (c / coffee :polarity -))",
          ('Both have "She", "likes", "tea" and "coffee"; a has the negation "neither" and "nor", b has "not": the '
           'parser reads that only a negates "likes"; only b says "but".')),
+        ("Here Ann loves Bob, Cy loves Dan.", "Here Bob loves Cy, Dan loves Ann.",
+         LOVES.format("ann", "bob", "cy", "dan"), LOVES.format("bob", "cy", "dan", "ann"),
+         'Same frames; "Ann", "Bob", "Cy" and "Dan" change places.'),
         # A day has the month beside it, and counts nothing.
         ("Ann left on 3 March.", "Ann left on March 5.", "(l / leave-11 :time (d / date-entity :month 3 :day 3))",
          "(l / leave-11 :time (d / date-entity :month 3 :day 5))", 'Same frames; "3 March" in a, "March 5" in b.'),
