@@ -135,7 +135,7 @@ def _is_far(texts: ComparedTexts, side: int, cues: Sequence[Token], scope: Seque
     first = max((token.start for token in scope if token), default=0)
     nearest = max((cue.end for cue in cues if cue.start < first), default=cues[0].start)  # "no gods, he said"
     between = [t for t in texts.tokens[side] if cues[0].start < t.start < first]
-    begins = any(t.stem == "must" or t.kind == "quantity" or t.lower in _CLAUSES for t in between)
+    begins = any(t.lower == "been" or t.stem == "must" or t.kind == "quantity" or t.lower in _CLAUSES for t in between)
     return begins or "," in texts.sentences[side][min(nearest, first) : max(nearest, first)]
 
 
@@ -184,7 +184,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
     words_of = [{t.stem for t in s if t.kind != "grammar"} for s in texts.tokens]
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
-    frames = [frame for frame in frames if frame not in within]
+    frames = [frame for frame in frames if frame and frame not in within]
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
@@ -210,8 +210,7 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     if not clauses and (is_dative or keep_links or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin:
-        named = listed(filter(None, frames))
-        told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
+        told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
     else:
         joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
         around = f" around {joins[0]}" if len(joins) == 1 else ""

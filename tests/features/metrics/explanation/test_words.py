@@ -541,6 +541,13 @@ BITE = "(b / bite-01 :ARG0 (d / {}) :ARG1 (m / {}))"
         ("Here Ann loves Bob, Cy loves Dan.", "Here Bob loves Cy, Dan loves Ann.",
          LOVES.format("ann", "bob", "cy", "dan"), LOVES.format("bob", "cy", "dan", "ann"),
          'Same frames; "Ann", "Bob", "Cy" and "Dan" change places.'),
+        ("Ann is older than Bob but younger than Cy.", "Ann is younger than Bob but older than Cy.",
+         "(c / contrast-01 :ARG1 (d / have-degree-91 :ARG2 (y / young)) :ARG2 (e / have-degree-91 :ARG2 (o / old)))",
+         "(c / contrast-01 :ARG1 (d / have-degree-91 :ARG2 (y / young) :ARG3 (o / old)))",
+         ('Both have "Ann", "older", "Bob", "younger" and 1 more; "older" and "younger" change places.')),
+        ("Ann has never been to Rome.", "Ann has been to Rome.", "(a / ann :location (r / rome :polarity -))",
+         "(a / ann :location (r / rome))",
+         'Same concepts; only a has the negation "never": the parser reads that it negates "Rome".'),
         # A day has the month beside it, and counts nothing.
         ("Ann left on 3 March.", "Ann left on March 5.", "(l / leave-11 :time (d / date-entity :month 3 :day 3))",
          "(l / leave-11 :time (d / date-entity :month 3 :day 5))", 'Same frames; "3 March" in a, "March 5" in b.'),
