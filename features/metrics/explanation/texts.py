@@ -13,7 +13,7 @@ from html import unescape
 from itertools import combinations_with_replacement, pairwise, product, takewhile
 
 from features.metrics.explanation.tokens import ARTICLES, NO_TOKEN, UNITS, Token, tokens_of
-from features.metrics.explanation.voice import NOUNS, RELATIVE, Passive, asked, parties, passive
+from features.metrics.explanation.voice import NO_PASSIVE, NOUNS, RELATIVE, Passive, asked, is_active, parties, passives
 
 Chunk = tuple[list[Token], list[Token]]
 """Words at the same place of the first and of the second sentence, of which the other has none."""
@@ -47,7 +47,17 @@ class ComparedTexts:
     @cached_property
     def passive(self) -> Passive:
         """The verb in the passive that only one sentence has, rather one with an agent; else `NO_PASSIVE`."""
-        return passive(self.tokens, self.asks, self.shared, moves=self.turns(self.shared))
+        sides = [passives(side, self.tokens[side]) for side in (0, 1)]
+        agents = [[p for p in side if p.by and (p.be != p.by - 1 or is_active(p, self.tokens))][:1] for side in sides]
+        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]  # not "were," said Ann
+        bare = [p for p in bare if self.asks[p.side] or self.tokens[p.side][p.be].end + 1 == p.verb.start]
+        for each in () if all(agents) else agents[0] + agents[1] or bare:
+            beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
+            subject = [NO_TOKEN, *self.tokens[each.side]][each.be].stem
+            moves = self.turns(self.shared) or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
+            if (each.by or moves) and each.verb.lower not in {p.verb.lower for p in sides[1 - each.side]}:
+                return each
+        return NO_PASSIVE
 
     @cached_property
     def voice(self) -> tuple[str, str] | None:

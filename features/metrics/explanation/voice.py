@@ -26,22 +26,7 @@ class Passive(NamedTuple):
 NO_PASSIVE = Passive(0, 0, 0, NO_TOKEN)
 
 
-def passive(tokens: Sequence[Sequence[Token]], asks: Sequence[bool], shared: set[str], *, moves: bool) -> Passive:
-    """Return the verb in the passive that only one of two sentences has; words that both have may have moved."""
-    sides = [_passives(side, tokens[side]) for side in (0, 1)]
-    agents = [[p for p in side if p.by and (p.be != p.by - 1 or _is_active(p, tokens))][:1] for side in sides]
-    bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in shared]  # not "were," said Ann
-    bare = [p for p in bare if asks[p.side] or tokens[p.side][p.be].end + 1 == p.verb.start]
-    for each in () if all(agents) else agents[0] + agents[1] or bare:
-        beside = {(one.stem, other.stem) for one, other in pairwise(tokens[1 - each.side])}
-        subject = [NO_TOKEN, *tokens[each.side]][each.be].stem
-        turned = moves or (subject, each.verb.stem) in beside  # "he denied it", "he was denied it"
-        if (each.by or turned) and each.verb.lower not in {p.verb.lower for p in sides[1 - each.side]}:
-            return each
-    return NO_PASSIVE
-
-
-def _is_active(passive: Passive, tokens: Sequence[Sequence[Token]]) -> bool:
+def is_active(passive: Passive, tokens: Sequence[Sequence[Token]]) -> bool:
     """Return whether the other sentence has a verb with its agent: "man shot by police", "police shoot man"."""
     rest = [t for t in tokens[1 - passive.side] if t.kind != "grammar" or t.lower in {"by", "to", "of"}]
     agent = next((t.stem for t in tokens[passive.side][passive.by + 1 :] if t.kind in NOUNS), "")
@@ -76,7 +61,7 @@ def asked(tokens: Sequence[Token], at: int) -> Token:
     return noun if tokens[at].stem in RELATIVE and noun.kind in {"name", "word"} else tokens[at]
 
 
-def _passives(side: int, tokens: Sequence[Token]) -> list[Passive]:
+def passives(side: int, tokens: Sequence[Token]) -> list[Passive]:
     """Return the verbs of a sentence in the passive, also in "was quickly shot" and "man shot by police"."""
     stops = [at for at, t in enumerate(tokens) if t.stem == "by" and at and tokens[at - 1].lower[-3:] != "ing"]
     found: dict[Token, Passive] = {}
