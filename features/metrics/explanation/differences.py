@@ -144,8 +144,7 @@ def _by_side(side: int, ours: list[Token], theirs: list[Token]) -> tuple[list[To
 
 
 def _roles(told: Told) -> None:
-    both, texts = told.both, told.texts
-    moved = both.moved_arguments
+    both, texts, moved = told.both, told.texts, told.both.moved_arguments
     if texts.attribute:
         left, right = (spans(told, side, tokens) for side, tokens in enumerate(texts.attribute))
         told.add("form", (), f"{left} in a is {right} in b", texts.attribute)
@@ -184,7 +183,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     # Beside other words, one may only stand where the other did: "know the singer's sister", "the singer whose sister".
     words_of = [{t.stem for t in s if t.kind != "grammar"} for s in texts.tokens]
     frames = both.swaps(exchange) if words_of[0] != words_of[1] else [f for s, f in moved if s in parts]
-    frames = [frame for frame in frames if frame and frame not in within]
+    is_word = texts.token(0, parts[0]).kind == "word"  # "taller", not "Ann"
+    frames = [frame for frame in frames if frame not in within and (frame or not is_word)]
     starts = [sorted(texts.token(side, stem).start for stem in ends) for side in (0, 1)]
     between = [[t for t in texts.tokens[side] if starts[side][0] < t.start < starts[side][-1]] for side in (0, 1)]
     adjoin = all(t.stem in parts or t.kind in {"link", "grammar", "quantity"} for t in between[0])
@@ -210,7 +210,8 @@ def _exchange(told: Told, exchange: tuple[list[str], list[str]], moved: list[tup
     if not clauses and (is_dative or keep_links or texts.is_genitive or in_list):
         told.add("form", (), f"{words} change places, not their roles")
     elif both.differ and frames and not adjoin:
-        told.add("role", ("srl",), f"{words} swap roles in {listed(frames)}")
+        named = listed(filter(None, frames))
+        told.add("role", ("srl",), f"{words} swap roles{f' in {named}' if named else ''}")
     else:
         joins = [t.shown for t in between[0] if t.lower in _CONJUNCTIONS & {other.lower for other in between[1]}]
         around = f" around {joins[0]}" if len(joins) == 1 else ""
