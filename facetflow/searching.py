@@ -1,4 +1,4 @@
-"""Search texts by their similarity to a query: overall, or in one aspect."""
+"""Search texts by their similarity to a query: overall, in facets, or in one aspect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -49,7 +49,8 @@ class ComparedTexts:
         """The verb in the passive that only one sentence has, rather one with an agent; else `NO_PASSIVE`."""
         sides = [passives(side, self.tokens[side]) for side in (0, 1)]
         agents = [[p for p in side if p.by and (p.be != p.by - 1 or is_active(p, self.tokens))][:1] for side in sides]
-        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]  # not "were," said Ann
+        bare = [p for p in sides[0] + sides[1] if not p.by and p.verb.stem in self.shared]
+        # Not "were," said Ann.
         bare = [p for p in bare if self.asks[p.side] or self.tokens[p.side][p.be].end + 1 == p.verb.start]
         for each in () if all(agents) else agents[0] + agents[1] or bare:
             beside = {(one.stem, other.stem) for one, other in pairwise(self.tokens[1 - each.side])}
